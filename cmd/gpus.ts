@@ -1,0 +1,70 @@
+import { buildCommand, type Command } from "@stricli/core";
+import { type CommonFlags, commonFlags, jsonFlag, observeFlag } from "../lib/cli/flags.ts";
+import { action, type CliContext, main } from "../lib/cli/program.ts";
+import { observeServers, requireAnswer } from "../lib/cli/survey.ts";
+import { surveyJson } from "../lib/cli/survey_json.ts";
+import { surveyLines } from "../lib/cli/survey_view.ts";
+import { openProject } from "../lib/config/project.ts";
+import type { RemoteConfig } from "../lib/config/remote.ts";
+import type { Observation } from "../lib/gpu/probe.ts";
+import { selectGpu } from "../lib/gpu/select.ts";
+import type { Context } from "../lib/system/context.ts";
+import { ExitCode } from "../lib/system/errors.ts";
+import type { Texts } from "../lib/text/texts.ts";
+
+interface GpusFlags extends CommonFlags {
+  readonly observe?: number;
+  readonly json?: boolean;
+}
+
+interface GpusPlan {
+  readonly config: RemoteConfig;
+  readonly observation: Observation;
+  readonly json: boolean;
+}
+
+function planGpus(flags: GpusFlags, config: RemoteConfig): GpusPlan {
+  const seconds = flags.observe ?? config.gpu_free.observe_sec;
+  return {
+    config,
+    observation: { seconds, intervalMs: config.gpu_free.sample_interval_ms },
+    json: flags.json ?? false,
+  };
+}
+
+async function executeGpus(world: Context, texts: Texts, plan: GpusPlan): Promise<ExitCode> {
+  const reports = await observeServers(world, texts, plan.config, () => plan.observation);
+  const selection = selectGpu(reports, { force: false, noData: false });
+  const choice = selection.kind === "candidates" ? selection.candidates[0] : undefined;
+  if (plan.json) {
+    await world.out.write(`${JSON.stringify(surveyJson(texts, reports, choice), null, 2)}\n`);
+    requireAnswer(texts, reports);
+    return ExitCode.Done;
+  }
+  requireAnswer(texts, reports);
+  const lines = surveyLines(texts, world.out, reports);
+  lines.push("");
+  lines.push(
+    choice === undefined ? texts.say("gpus.no_choice") : texts.say("gpus.choice", {
+      server: choice.server,
+      gpu: choice.gpu.index,
+      state: texts.say(`gpu.state.${choice.state}`),
+    }),
+  );
+  await world.out.write(lines.join("\n") + "\n");
+  return ExitCode.Done;
+}
+
+/** `gpus`: all servers' GPUs, and the one that `run` would choose. */
+export function gpusCommand(texts: Texts): Command<CliContext> {
+  return buildCommand<GpusFlags, [], CliContext>({
+    docs: { brief: texts.say("gpus.brief") },
+    parameters: { flags: { ...commonFlags(texts), observe: observeFlag(texts), json: jsonFlag(texts) } },
+    func: action(async (world, texts, flags: GpusFlags) => {
+      const { config } = await openProject(world, flags.config);
+      return executeGpus(world, texts, planGpus(flags, config));
+    }),
+  });
+}
+
+if (import.meta.main) await main("gpus", gpusCommand);

@@ -1,0 +1,50 @@
+import type { RemoteConfig, ServerConfig } from "../config/remote.ts";
+import type { Observation } from "../gpu/probe.ts";
+import { type ServerReport, surveyServers } from "../gpu/survey.ts";
+import { isLocal } from "../ssh/failure.ts";
+import type { Context } from "../system/context.ts";
+import { message, UserError } from "../system/errors.ts";
+import type { Texts } from "../text/texts.ts";
+import { warn } from "./report.ts";
+import { failureText } from "./survey_view.ts";
+import { whileWaiting } from "./waiting.ts";
+
+/** Surveys the servers while the person sees how long it takes, and warns of what would spoil a later transfer. */
+export async function observeServers(
+  world: Context,
+  texts: Texts,
+  config: RemoteConfig,
+  observe: (server: ServerConfig) => Observation | null,
+): Promise<ServerReport[]> {
+  const count = config.servers.length;
+  const seconds = Math.max(...config.servers.map((server) => observe(server)?.seconds ?? 0));
+  const line = (left: number) =>
+    seconds === 0
+      ? texts.say("survey.asking", { count })
+      : world.err.isTerminal
+      ? texts.say("survey.countdown", { count, seconds: left })
+      : texts.say("survey.observing", { count, seconds });
+  const reports = await whileWaiting(world, seconds, line, surveyServers(world, config, observe));
+  world.interrupted.throwIfAborted();
+  for (const report of reports) {
+    if (report.reachable && report.terminalForced) {
+      await warn(world, texts, texts.say("survey.terminal_forced", { server: report.server.name }));
+    }
+  }
+  return reports;
+}
+
+/**
+ * @throws {UserError} when not one server could be reached: each with its reason, a cause on this machine only once
+ */
+export function requireAnswer(texts: Texts, reports: readonly ServerReport[]): void {
+  const failed = reports.filter((report) => !report.reachable);
+  if (failed.length < reports.length) return;
+  const local = failed.find(({ failure }) => isLocal(failure));
+  const shown = local === undefined ? failed : [local];
+  const kind = shown[0]?.failure.kind;
+  throw new UserError(message("survey.all_unreachable"), {
+    details: shown.map(({ server, failure }) => `${server.name}: ${failureText(texts, failure)}`),
+    ...(kind === undefined ? {} : { hint: message(`ssh.hint.${kind}`) }),
+  });
+}

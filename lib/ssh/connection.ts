@@ -1,0 +1,244 @@
+import type { SshDestination, SshSettings } from "./arguments.ts";
+import { sshArguments, sshProgram } from "./arguments.ts";
+import type { Context, RunningProcess } from "../system/context.ts";
+import { ExitCode, message, UserError } from "../system/errors.ts";
+import { classifyFailure, type ConnectionFailure } from "./failure.ts";
+import { findBegin, framingScript, makeNonce, parseTranscript, type Transcript } from "./framing.ts";
+import { shellAssignments } from "./quote.ts";
+
+export type SshDeps = Pick<Context, "clock" | "env" | "interrupted" | "os" | "random" | "start">;
+
+/** What is to be run on a server. */
+export interface RemoteScript {
+  /** Constant POSIX shell text. */
+  readonly text: string;
+  /** Its parameters, assigned above it as quoted words. */
+  readonly values: Readonly<Record<string, string | number>>;
+  /** Sent on standard input behind the script, as a tar is; the script then reads it from its standard input. */
+  readonly payload?: ReadableStream<Uint8Array>;
+  /** Seconds that the script itself may take after it has begun; `null` for one that runs as long as a job does. */
+  readonly seconds: number | null;
+}
+
+export type CallResult<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly failure: ConnectionFailure; readonly partial?: T };
+
+/** Largest answer taken into memory, in bytes. */
+const maxAnswer = 64 * 1024 * 1024;
+/** Seconds beyond the limits of ssh's own `ConnectTimeout` before we end it ourselves. */
+const graceSeconds = 5;
+
+/** One connection to a server, which runs one script. */
+export class Connection {
+  readonly #process: RunningProcess;
+  readonly #nonce: string;
+  readonly #settings: SshSettings;
+  readonly #deps: SshDeps;
+  readonly #script: RemoteScript;
+  readonly #over = new AbortController();
+  readonly #stderr: Promise<string>;
+  readonly #sent: Promise<void>;
+  #payloadFault: unknown;
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #ended: "deadline" | "interrupted" | undefined;
+  #begun = false;
+  #noise = "";
+
+  /**
+   * Starts ssh; nothing is awaited.
+   *
+   * @throws {UserError} when there is no ssh program, or the sandbox does not allow it
+   */
+  constructor(deps: SshDeps, settings: SshSettings, destination: SshDestination, script: RemoteScript) {
+    this.#deps = deps;
+    this.#settings = settings;
+    this.#script = script;
+    this.#nonce = makeNonce(deps.random);
+    const text = new TextEncoder().encode(
+      shellAssignments({ nonce: this.#nonce, ...script.values }) + framingScript + script.text,
+    );
+    // Constant words without a user's text: the same to bash, zsh, fish and csh as login shells. With a payload the
+    // script's own bytes are counted off one by one, because a shell or `head` may read ahead into the payload.
+    const command = script.payload === undefined
+      ? `exec sh -c 'eval "$(cat)"'`
+      : `exec sh -c 'eval "$(dd bs=1 count=${text.length} 2>/dev/null)"'`;
+    this.#process = startSsh(deps, sshArguments(settings, destination, command, deps.os));
+    this.#reader = this.#process.stdout.getReader();
+    this.#stderr = collectText(this.#process.stderr);
+    this.#sent = sendInput(this.#process.stdin, text, script.payload).catch((fault) => {
+      // What was to be sent could not be read here. The server must not take the beginning for the whole.
+      this.#payloadFault = fault;
+      this.#process.kill();
+    });
+    // With `-J` the hop has no time limit of its own, so the whole way is limited here.
+    this.#limit(
+      settings.connect_timeout_sec * (settings.jump_host === null ? 1 : 2) + graceSeconds,
+      () => !this.#begun,
+    );
+    deps.interrupted.addEventListener("abort", this.#interrupt, { once: true });
+    if (deps.interrupted.aborted) this.#interrupt();
+  }
+
+  get nonce(): string {
+    return this.#nonce;
+  }
+
+  /** Bytes that follow the `begin` marker, as they come. Ends at the end of the connection, whatever its reason. */
+  async *body(): AsyncGenerator<Uint8Array> {
+    const held: Uint8Array[] = [];
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      if (done) return;
+      if (this.#begun) {
+        yield value;
+        continue;
+      }
+      held.push(value);
+      const bytes = concatenate(held);
+      const start = findBegin(latin1(bytes), this.#nonce);
+      if (start === -1) {
+        this.#noise = latin1(bytes.subarray(-4096));
+        if (bytes.length > maxAnswer) return;
+        held.splice(0, held.length, bytes);
+        continue;
+      }
+      this.#begun = true;
+      if (this.#script.seconds !== null) this.#limit(this.#script.seconds + graceSeconds, () => true);
+      if (start < bytes.length) yield bytes.subarray(start);
+    }
+  }
+
+  /**
+   * Ends ssh if it still runs, and tells why the connection gave no whole answer.
+   *
+   * @throws whatever the payload failed with, when the reason lies there
+   */
+  async failure(): Promise<ConnectionFailure> {
+    const { code } = await this.close();
+    const stderr = await this.#stderr;
+    return classifyFailure({ code, stderr, noise: this.#noise, begun: this.#begun, ended: this.#ended });
+  }
+
+  /** Ends ssh after two seconds of grace (Windows' ssh may stay when its work is done) and frees everything. */
+  async close(): Promise<{ code: number | null }> {
+    this.#deps.interrupted.removeEventListener("abort", this.#interrupt);
+    this.#over.abort();
+    const patience = new AbortController();
+    const status = this.#process.status;
+    this.#deps.clock.sleep(2000, patience.signal).then(() => patience.signal.aborted || this.#process.kill());
+    await this.#reader.cancel().catch(() => {});
+    const { code, signal } = await status;
+    patience.abort();
+    await this.#sent;
+    if (this.#payloadFault !== undefined) throw this.#payloadFault;
+    return { code: signal === null ? code : null };
+  }
+
+  readonly #interrupt = () => this.#end("interrupted");
+
+  #end(reason: "deadline" | "interrupted"): void {
+    this.#ended ??= reason;
+    this.#process.kill();
+  }
+
+  #limit(seconds: number, stillMatters: () => boolean): void {
+    this.#deps.clock.sleep(seconds * 1000, this.#over.signal).then(() => {
+      if (!this.#over.signal.aborted && stillMatters()) this.#end("deadline");
+    });
+  }
+}
+
+/** Runs a script on a server and returns its sections. The whole call is one ssh connection. */
+export async function runScript(
+  deps: SshDeps,
+  settings: SshSettings,
+  destination: SshDestination,
+  script: RemoteScript,
+): Promise<CallResult<Transcript>> {
+  const connection = new Connection(deps, settings, destination, script);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  let tail = "";
+  for await (const chunk of connection.body()) {
+    chunks.push(chunk);
+    size += chunk.length;
+    tail = (tail + latin1(chunk)).slice(-128);
+    // Windows' ssh may never end by itself; the last marker is the end of the answer.
+    if (tail.includes(`@@${connection.nonce} done`) || size > maxAnswer) break;
+  }
+  const transcript = parseTranscript(new TextDecoder().decode(concatenate(chunks)), connection.nonce);
+  if (!transcript.complete) return { ok: false, failure: await connection.failure(), partial: transcript };
+  await connection.close();
+  return { ok: true, value: transcript };
+}
+
+function startSsh(deps: SshDeps, args: string[]): RunningProcess {
+  const program = sshProgram(deps.env("TIAS_REMOTE_SSH"), deps.os);
+  try {
+    // Neither ssh nor the second ssh that `-J` starts may ask a person for anything.
+    return deps.start({ program, args, env: { SSH_ASKPASS_REQUIRE: "never" } });
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotFound) {
+      throw new UserError(message("ssh.missing", { program }), { hint: message("ssh.missing.hint"), cause });
+    }
+    if (cause instanceof Deno.errors.NotCapable || cause instanceof Deno.errors.PermissionDenied) {
+      throw new UserError(message("ssh.not_permitted", { program }), {
+        exit: ExitCode.Usage,
+        hint: message("ssh.not_permitted.hint"),
+        cause,
+      });
+    }
+    throw cause;
+  }
+}
+
+/**
+ * Sends script and payload, then closes. A server that stops listening is no error here: the answer tells.
+ *
+ * @throws whatever reading the payload throws
+ */
+async function sendInput(
+  stdin: WritableStream<Uint8Array>,
+  script: Uint8Array,
+  payload: ReadableStream<Uint8Array> | undefined,
+): Promise<void> {
+  const writer = stdin.getWriter();
+  const send = (chunk: Uint8Array) => writer.write(chunk).then(() => true, () => false);
+  try {
+    let listening = await send(script);
+    if (payload !== undefined) {
+      for await (const chunk of payload) {
+        listening &&= await send(chunk);
+        if (!listening) break;
+      }
+    }
+    await writer.close().catch(() => {});
+  } catch (fault) {
+    await writer.abort(fault).catch(() => {});
+    throw fault;
+  }
+}
+
+async function collectText(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) text = (text + decoder.decode(chunk, { stream: true })).slice(-65_536);
+  return text + decoder.decode();
+}
+
+function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
+  if (chunks.length === 1 && chunks[0] !== undefined) return chunks[0];
+  const whole = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+// One byte, one character, so that offsets in the text are offsets in the bytes.
+function latin1(bytes: Uint8Array): string {
+  return new TextDecoder("latin1").decode(bytes);
+}

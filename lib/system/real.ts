@@ -1,0 +1,102 @@
+import type { Clock, Context, EnvironmentName, Output, RunningProcess } from "./context.ts";
+
+/** The real world. Made once, in main; everything else gets it as an argument. */
+export function realContext(): Context {
+  return {
+    out: realOutput(Deno.stdout),
+    err: realOutput(Deno.stderr),
+    clock: realClock,
+    os: Deno.build.os,
+    env: readVariable,
+    cwd: () => Deno.cwd(),
+    hostname: () => Deno.hostname(),
+    random: (length) => crypto.getRandomValues(new Uint8Array(length)),
+    start: (spec) => startProcess(spec.program, [...spec.args], spec.env ?? {}),
+    interrupted: interruption(),
+  };
+}
+
+function readVariable(name: EnvironmentName): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}
+
+function realOutput(stream: typeof Deno.stdout): Output {
+  let closed = false;
+  return {
+    isTerminal: stream.isTerminal(),
+    get columns() {
+      return terminalColumns();
+    },
+    async write(data) {
+      const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
+      try {
+        for (let at = 0; at < bytes.length && !closed;) at += await stream.write(bytes.subarray(at));
+      } catch (error) {
+        // The reader has left (`tias-remote logs x | head`): what remains has no one to see it.
+        if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+        closed = true;
+      }
+    },
+  };
+}
+
+// `consoleSize` throws where there is no terminal and may say 0.
+function terminalColumns(): number {
+  try {
+    return Deno.consoleSize().columns || 80;
+  } catch {
+    return 80;
+  }
+}
+
+const realClock: Clock = {
+  now: () => new Date(),
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve();
+      const timer = setTimeout(done, milliseconds);
+      function done() {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", done);
+        resolve();
+      }
+      signal?.addEventListener("abort", done, { once: true });
+    }),
+};
+
+function startProcess(program: string, args: string[], env: Record<string, string>): RunningProcess {
+  const child = new Deno.Command(program, { args, env, stdin: "piped", stdout: "piped", stderr: "piped" })
+    .spawn();
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    stderr: child.stderr,
+    status: child.status.then(({ code, signal }) => ({ code, signal })),
+    kill() {
+      try {
+        child.kill("SIGTERM");
+      } catch {
+        // It has ended already.
+      }
+    },
+  };
+}
+
+/** Aborts at the first Ctrl-C, SIGTERM or SIGHUP; a second one then has its usual effect and ends the program. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  const signals: Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT", "SIGBREAK"]
+    : ["SIGINT", "SIGTERM", "SIGHUP"];
+  const stop = () => {
+    controller.abort();
+    for (const signal of signals) Deno.removeSignalListener(signal, stop);
+  };
+  for (const signal of signals) Deno.addSignalListener(signal, stop);
+  return controller.signal;
+}

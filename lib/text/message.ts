@@ -1,0 +1,40 @@
+import { en } from "./en.ts";
+import { ja } from "./ja.ts";
+
+/** The two languages of every sentence a person reads. */
+export type Language = "en" | "ja";
+
+/** A key of the catalogue. */
+export type MessageId = keyof typeof en;
+
+type Placeholder<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholder<Rest>
+  : never;
+
+/** The parameters that the sentence `Id` needs: one per `{placeholder}` of its English text. */
+export type MessageParams<Id extends MessageId> = Readonly<
+  Record<Placeholder<(typeof en)[Id]>, string | number>
+>;
+
+const catalogues: Readonly<Record<Language, Readonly<Record<MessageId, string>>>> = { en, ja };
+
+/** The sentence `id` in `language`, its `{placeholders}` replaced. Parameters are put in as they are. */
+export function format(
+  language: Language,
+  id: MessageId,
+  params: Readonly<Record<string, string | number>> = {},
+): string {
+  return catalogues[language][id].replaceAll(
+    /\{(\w+)\}/g,
+    (whole, name: string) => name in params ? String(params[name]) : whole,
+  );
+}
+
+/**
+ * The language to speak: an explicit wish (`--lang`, then `TIAS_REMOTE_LANG`), else the system's.
+ * `locale` is `navigator.language`, which follows LC_ALL, LC_MESSAGES and LANG without any permission.
+ */
+export function chooseLanguage(wish: string | undefined, locale: string): Language {
+  const tag = (wish !== undefined && wish !== "" ? wish : locale).toLowerCase();
+  return tag === "ja" || tag.startsWith("ja-") || tag.startsWith("ja_") ? "ja" : "en";
+}
