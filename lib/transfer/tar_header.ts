@@ -1,0 +1,118 @@
+import { Refusal } from "./refusal.ts";
+
+/**
+ * One 512-byte header block of a tar archive, as POSIX.1-2024 `pax` (ustar), GNU tar (`tar-header` in its manual's
+ * "Standard" page) and the seventh edition wrote it.
+ */
+
+export const blockBytes = 512;
+
+/** Who wrote the header: the fields behind the type differ. */
+export type HeaderFormat = "v7" | "ustar" | "gnu";
+
+export interface TarHeader {
+  readonly format: HeaderFormat;
+  /** The type flag as a character; `"\0"` is the seventh edition's regular file. */
+  readonly type: string;
+  /** Bytes of the path: the name field, behind the prefix where the format has one. */
+  readonly name: Uint8Array;
+  /** Bytes of the body, exactly; it may be far beyond what any number type but this one holds. */
+  readonly size: bigint;
+  /** Whether the owner may run the file: all of the mode that a pull keeps. */
+  readonly executable: boolean;
+}
+
+const slash = 0x2f;
+const space = 0x20;
+
+/**
+ * Reads a header block, which must not be all zeros.
+ *
+ * @throws {Refusal} `checksum`, `magic`, `number`, `ambiguous_size`, `format_mixture` or `nul_in_name`
+ */
+export function parseHeader(block: Uint8Array): TarHeader {
+  if (readOctal(block.subarray(148, 156)) !== checksum(block)) throw new Refusal("checksum");
+  const format = headerFormat(block);
+  const type = String.fromCharCode(block[156] ?? 0);
+  const size = readSize(block.subarray(124, 136), format);
+  const mode = readOctal(block.subarray(100, 108)) ?? 0n;
+  // The name fields of extension headers are made up by their writers and mean nothing.
+  const name = "xgLK".includes(type) ? new Uint8Array() : headerName(block, format);
+  if (format === "gnu") refuseMixture(block);
+  return { format, type, name, size, executable: (mode & 0o100n) !== 0n };
+}
+
+/** The sum of all bytes, the checksum's own field counted as spaces. Unsigned, as POSIX has it. */
+function checksum(block: Uint8Array): bigint {
+  let sum = 8 * space;
+  for (let at = 0; at < blockBytes; at++) {
+    if (at < 148 || at >= 156) sum += block[at] ?? 0;
+  }
+  return BigInt(sum);
+}
+
+function headerFormat(block: Uint8Array): HeaderFormat {
+  const magic = String.fromCharCode(...block.subarray(257, 265));
+  if (magic === "ustar\x0000") return "ustar";
+  if (magic === "ustar  \0") return "gnu";
+  if (magic === "\0".repeat(8)) return "v7";
+  throw new Refusal("magic");
+}
+
+/** Octal digits, blanks in front, a blank or NULs behind. `undefined` for anything else, an empty field too. */
+function readOctal(field: Uint8Array): bigint | undefined {
+  const text = String.fromCharCode(...field);
+  const digits = /^ *([0-7]+)[ \0]*$/.exec(text)?.[1];
+  return digits === undefined ? undefined : BigInt(`0o${digits}`);
+}
+
+/**
+ * GNU's binary form (first bit set) is for sizes that eleven octal digits cannot tell. Anywhere else, another reader
+ * would take the bytes for something else.
+ */
+function readSize(field: Uint8Array, format: HeaderFormat): bigint {
+  const first = field[0] ?? 0;
+  if ((first & 0x80) === 0) {
+    const size = readOctal(field);
+    if (size === undefined) throw new Refusal("number");
+    return size;
+  }
+  if (first !== 0x80) throw new Refusal("number");
+  const size = field.subarray(1).reduce((value, byte) => value * 256n + BigInt(byte), 0n);
+  if (format !== "gnu" || size < 8n ** 11n) throw new Refusal("ambiguous_size");
+  return size;
+}
+
+function headerName(block: Uint8Array, format: HeaderFormat): Uint8Array {
+  const name = untilNul(block.subarray(0, 100));
+  if (format !== "ustar") return name;
+  // Star keeps two times at the end of the prefix field and signs the block.
+  const star = String.fromCharCode(...block.subarray(508, 512)) === "tar\0";
+  const prefix = untilNul(block.subarray(345, star ? 476 : 500));
+  if (prefix.length === 0) return name;
+  const whole = new Uint8Array(prefix.length + 1 + name.length);
+  whole.set(prefix);
+  whole[prefix.length] = slash;
+  whole.set(name, prefix.length + 1);
+  return whole;
+}
+
+/** A text field up to its first NUL. What stands behind it would be read by some and not by others. */
+export function untilNul(field: Uint8Array): Uint8Array {
+  const end = field.indexOf(0);
+  if (end === -1) return field.slice();
+  if (field.subarray(end).some((byte) => byte !== 0)) throw new Refusal("nul_in_name");
+  return field.slice(0, end);
+}
+
+/**
+ * GNU's header has times where POSIX has the prefix of the name, and a sparse map behind them. A block with GNU's
+ * magic and something else there is read differently by readers that look at the magic and readers that do not.
+ */
+function refuseMixture(block: Uint8Array): void {
+  const times = block.subarray(345, 369);
+  const isTime = (byte: number) => byte === 0 || byte === space || (byte >= 0x30 && byte <= 0x37);
+  if (!times.every(isTime) || block.subarray(369, 512).some((byte) => byte !== 0)) {
+    throw new Refusal("format_mixture");
+  }
+}

@@ -1,0 +1,94 @@
+/** The whitelist of what may come back: which relative paths of a run match, and which directories lead to them. */
+
+/** One checked pattern, such as `figures/*.png`. */
+export interface Pattern {
+  readonly text: string;
+  readonly segments: readonly string[];
+}
+
+/** Why a text is no pattern. */
+export type PatternFault =
+  | "empty"
+  | "absolute"
+  | "empty_segment"
+  | "dot_segment"
+  | "double_star"
+  | "impossible_character";
+
+// What no member may have in its name anyway, so a pattern with it could never match: control characters, the
+// backslash, and what Windows forbids in names. `*` and `?` are the wildcards.
+// deno-lint-ignore no-control-regex
+const impossible = /[\u0000-\u001f\u007f-\u009f\\:"<>|]/;
+
+/** What is wrong with `text` as a pattern, or `undefined` when it is one. */
+export function faultOfPattern(text: string): PatternFault | undefined {
+  if (text === "") return "empty";
+  if (text.startsWith("/")) return "absolute";
+  if (impossible.test(text) || !text.isWellFormed()) return "impossible_character";
+  const segments = text.split("/");
+  if (segments.includes("")) return "empty_segment";
+  if (segments.some((segment) => segment === "." || segment === "..")) return "dot_segment";
+  if (text.includes("**")) return "double_star";
+  return undefined;
+}
+
+/**
+ * A pattern: `*` is any number of characters and `?` is one character, both within one segment of the path. Every
+ * other character, `[` and `{` too, stands for itself; case matters; a leading dot is a character like any other.
+ *
+ * @throws {TypeError} when {@linkcode faultOfPattern} has something to say; the configuration is checked by it first
+ */
+export function parsePattern(text: string): Pattern {
+  const fault = faultOfPattern(text);
+  if (fault !== undefined) throw new TypeError(`Cannot use a pattern with the fault "${fault}"`);
+  return { text, segments: text.split("/") };
+}
+
+/** Whether the relative path `path`, with `/` between its segments, is on the whitelist. */
+export function matchesWhitelist(patterns: readonly Pattern[], path: string): boolean {
+  const segments = path.split("/");
+  return patterns.some((pattern) =>
+    pattern.segments.length === segments.length && startsAlike(pattern.segments, segments)
+  );
+}
+
+/** Whether a file below the directory `path` could be on the whitelist: `figures` is one for `figures/*.png`. */
+export function leadsToWhitelisted(patterns: readonly Pattern[], path: string): boolean {
+  const segments = path.split("/");
+  return patterns.some((pattern) =>
+    pattern.segments.length > segments.length && startsAlike(pattern.segments, segments)
+  );
+}
+
+function startsAlike(pattern: readonly string[], segments: readonly string[]): boolean {
+  return segments.every((segment, index) => matchesSegment(pattern[index] ?? "", segment));
+}
+
+/**
+ * Matches one segment in time proportional to the product of both lengths, however many stars the pattern has: on a
+ * mismatch only the last star takes one character more. (A regular expression made of it could be led to backtrack
+ * by a name chosen for that.)
+ */
+function matchesSegment(pattern: string, segment: string): boolean {
+  const wanted = Array.from(pattern);
+  const given = Array.from(segment);
+  let at = 0;
+  let star = -1;
+  let starTook = 0;
+  for (let index = 0; index < given.length;) {
+    if (wanted[at] === "*") {
+      star = at++;
+      starTook = index;
+    } else if (at < wanted.length && (wanted[at] === "?" || wanted[at] === given[index])) {
+      at++;
+      index++;
+    } else if (star !== -1) {
+      at = star + 1;
+      index = ++starTook;
+    } else {
+      return false;
+    }
+  }
+  while (wanted[at] === "*") at++;
+  return at === wanted.length && given.length > 0;
+}
