@@ -1,11 +1,10 @@
 /** What the laboratories have in common, whichever ssh server plays in them. */
 
-import { join } from "node:path";
-import { readEvents } from "./events.ts";
-import { findProgram, type Home, makeHome } from "./home.ts";
+import { basename, join } from "node:path";
+import { type Home, makeHome } from "./home.ts";
 import { generateKey } from "./keys.ts";
 import { endProcesses, endTmux } from "./processes.ts";
-import { makeProject } from "./project.ts";
+import { makeProject, type ProjectLaboratory } from "./project.ts";
 import type { LabEvent } from "./spec.ts";
 import type {
   Laboratory,
@@ -31,7 +30,6 @@ export interface Premises {
   readonly root: string;
   readonly user: string;
   readonly userKeyFile: string;
-  readonly eventsFile: string;
   /** The servers, then the jump host. */
   readonly sites: readonly Site[];
 }
@@ -45,8 +43,7 @@ export async function makePremises(
   const root = await Deno.realPath(await Deno.makeTempDir({ dir: "/tmp", prefix: "lab-" }));
   stack.defer(() => Deno.remove(root, { recursive: true }));
   const userKeyFile = join(root, "user");
-  const eventsFile = join(root, "events.log");
-  await Promise.all([generateKey(userKeyFile), Deno.writeTextFile(eventsFile, "")]);
+  await generateKey(userKeyFile);
 
   const jumpHost = jump ? [{ name: JUMP, address: JUMP, ...(jump === true ? {} : jump) }] : [];
   const sites = await Promise.all([...servers, ...jumpHost].map(async (options, place): Promise<Site> => {
@@ -58,50 +55,67 @@ export async function makePremises(
     for (const { home } of sites) await endTmux(home.env["TMUX_TMPDIR"] ?? "");
     await endProcesses(root);
   });
-  return { root, user, userKeyFile, eventsFile, sites };
+  return { root, user, userKeyFile, sites };
 }
 
-/** What only the ssh server can do to one of its machines. */
-export type HostControl = Pick<LaboratoryHost, "drop" | "stop" | "start" | "setBehaviour">;
+/** What only the ssh server can do to, and know of, one of its machines. */
+export type Control = Pick<LaboratoryHost, "drop" | "stop" | "start" | "setBehaviour"> & {
+  /** All events of the machine. */
+  events(): Promise<LabEvent[]>;
+};
+
+/** How a running laboratory is reached and steered. */
+export interface Access {
+  readonly ssh: string;
+  readonly sshConfig: string;
+  control(site: Site): Control;
+}
 
 /** Puts a running laboratory together; `running` ends it. */
-export async function assembleLaboratory(
+export function assembleLaboratory(
   premises: Premises,
-  sshConfig: string,
-  control: (site: Site) => HostControl,
+  access: Access,
   running: AsyncDisposableStack,
-  ssh?: string,
-): Promise<Laboratory> {
-  const { root, user, eventsFile, sites } = premises;
+): Laboratory {
+  const { root, user, sites } = premises;
   const hosts = sites.map((site): LaboratoryServer => {
-    const server = site.options.name;
+    const control = access.control(site);
+    const events = async (event?: LabEvent["event"]) =>
+      (await control.events()).filter((each) => event === undefined || each.event === event);
     return {
-      name: server,
+      ...control,
+      name: site.options.name,
       address: site.address,
       user,
       home: site.home.path,
       env: site.home.env,
-      connections: async () => (await readEvents(eventsFile, { server, event: "connect" })).length,
-      events: (event) => readEvents(eventsFile, { server, event }),
       setScenario: site.home.setScenario,
-      ...control(site),
+      events,
+      connections: async () => (await events("connect")).length,
     };
   });
   const jump = hosts.find(({ name }) => name === JUMP);
   const servers = hosts.filter((host) => host !== jump);
-  const tmuxSocket = root.slice(root.lastIndexOf("/") + 1);
-  const configured = sites.slice(0, servers.length).map(({ options, address }, place) => ({
-    name: options.name,
-    address,
-    user,
-    priority: options.priority ?? place + 1,
-    dataReady: options.dataReady ?? true,
-  }));
+  const events = async (event?: LabEvent["event"]) =>
+    (await Promise.all(hosts.map((host) => host.events(event)))).flat();
+  const project: ProjectLaboratory = {
+    root,
+    sshConfig: access.sshConfig,
+    tmuxSocket: basename(root),
+    jumpHost: jump ? JUMP : null,
+    servers: sites.slice(0, servers.length).map(({ options, address }, place) => ({
+      name: options.name,
+      address,
+      user,
+      priority: options.priority ?? place + 1,
+      dataReady: options.dataReady ?? true,
+    })),
+  };
   return {
     root,
-    ssh: ssh ?? await findProgram("ssh"),
-    sshConfig,
-    tmuxSocket,
+    ssh: access.ssh,
+    sshConfig: access.sshConfig,
+    tmuxSocket: project.tmuxSocket,
     servers,
     jump,
     server: (name) => {
@@ -109,13 +123,9 @@ export async function assembleLaboratory(
       if (!server) throw new Error(`Cannot find the server '${name}': the laboratory has none of that name`);
       return server;
     },
-    connections: async () => (await readEvents(eventsFile, { event: "connect" })).length,
-    events: (event?: LabEvent["event"]) => readEvents(eventsFile, { event }),
-    project: (options) =>
-      makeProject(
-        { root, sshConfig, tmuxSocket, jumpHost: jump ? JUMP : null, servers: configured },
-        options,
-      ),
+    events,
+    connections: async () => (await events("connect")).length,
+    project: (options) => makeProject(project, options),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

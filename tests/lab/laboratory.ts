@@ -8,7 +8,9 @@
  */
 
 import { join } from "node:path";
-import { assembleLaboratory, type HostControl, makePremises, type Site } from "./common.ts";
+import { assembleLaboratory, type Control, makePremises, type Site } from "./common.ts";
+import { findProgram } from "./home.ts";
+import type { LabEvent } from "./spec.ts";
 import { writeSshConfig } from "./ssh_config.ts";
 import { SshProcess } from "./ssh_process.ts";
 import type { Laboratory, LaboratoryOptions } from "./types.ts";
@@ -19,7 +21,9 @@ export type * from "./types.ts";
 export async function startLaboratory(options: LaboratoryOptions): Promise<Laboratory> {
   await using starting = new AsyncDisposableStack();
   const premises = await makePremises(options, starting);
-  const { root, user, userKeyFile, eventsFile, sites } = premises;
+  const { root, user, userKeyFile, sites } = premises;
+  const eventsFile = join(root, "events.log");
+  await Deno.writeTextFile(eventsFile, "");
   const [process, ports] = await SshProcess.start({
     eventsFile,
     servers: sites.map(({ options: { name, behaviour = {} }, home, hostKeyFile }) => ({
@@ -41,11 +45,17 @@ export async function startLaboratory(options: LaboratoryOptions): Promise<Labor
       { alias: address, hostName: "127.0.0.1", port: ports.get(name) ?? 0, user, hostKeyFile }
     )),
   );
-  const control = ({ options: { name: server } }: Site): HostControl => ({
+  const control = ({ options: { name: server } }: Site): Control => ({
     drop: () => process.order({ server, do: "drop" }),
     stop: () => process.order({ server, do: "stop" }),
     start: () => process.order({ server, do: "start" }),
     setBehaviour: (behaviour) => process.order({ server, do: "behave", behaviour }),
+    events: async () => (await readEvents(eventsFile)).filter((event) => event.server === server),
   });
-  return await assembleLaboratory(premises, sshConfig, control, starting.move());
+  return assembleLaboratory(premises, { ssh: await findProgram("ssh"), sshConfig, control }, starting.move());
+}
+
+async function readEvents(file: string): Promise<LabEvent[]> {
+  const lines = (await Deno.readTextFile(file)).split("\n");
+  return lines.flatMap((line) => line === "" ? [] : [JSON.parse(line)]);
 }

@@ -37,6 +37,15 @@ export function endProcess(pid: number): void {
   }
 }
 
+/** The pids of a process's children. */
+export async function childrenOf(parent: number): Promise<number[]> {
+  const { stdout } = await new Deno.Command("/bin/ps", { args: ["-A", "-o", "pid=,ppid="], stdin: "null" })
+    .output();
+  return new TextDecoder().decode(stdout).trim().split("\n")
+    .map((line) => line.trim().split(/ +/).map(Number))
+    .flatMap(([pid = 0, ppid]) => ppid === parent ? [pid] : []);
+}
+
 async function processesBelow(root: string): Promise<number[]> {
   const found: number[] = [];
   for await (const { name } of Deno.readDir("/proc")) {

@@ -203,6 +203,7 @@ function pad(value: Reading, width: number): string {
   return String(value).padStart(width);
 }
 
-function quoted(text: string): string {
+/** One word of a shell. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -59,8 +59,8 @@ export interface Reply {
 
 /** A line of the events file. */
 export interface LabEvent {
-  /** ISO 8601, UTC. */
-  readonly time: string;
+  /** ISO 8601, UTC; absent where the server's log has none. */
+  readonly time?: string;
   readonly server: string;
   readonly event: "connect" | "auth" | "exec" | "forward";
   /** The user name, the command, or the destination. */

@@ -72,6 +72,8 @@ export class SshHost {
     const number = ++this.#connections;
     const behaviour = this.#behaviour;
     this.#sockets.add(socket);
+    // ssh2 writes in small pieces: with Nagle's algorithm each exchange would wait 40 ms for a delayed acknowledgement.
+    socket.setNoDelay(true);
     socket.once("close", () => this.#sockets.delete(socket));
     // A client may disappear at any moment; there is nothing to be done about it.
     socket.on("error", () => {});
@@ -126,6 +128,7 @@ export class SshHost {
     connection.on("tcpip", (accept, reject, { destIP, destPort }) => {
       this.#event("forward", `${destIP}:${destPort}`);
       const onward = connect(destPort, destIP);
+      onward.setNoDelay(true);
       onward.once("error", () => reject());
       onward.once("connect", () => {
         const channel = accept();

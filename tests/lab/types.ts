@@ -81,6 +81,7 @@ export interface Laboratory extends AsyncDisposable {
   server(name: string): LaboratoryServer;
   /** TCP connections to all servers so far, the jump host's among them. */
   connections(): Promise<number>;
+  /** What happened so far, host after host. */
   events(event?: LabEvent["event"]): Promise<LabEvent[]>;
   /** Makes a project folder with a `configs/remote.yaml` for this laboratory; returns the folder. */
   project(options?: ProjectOptions): Promise<string>;
