@@ -38,7 +38,7 @@ export function faultOfSegment(segment: string): RefusalRule | undefined {
   if (/[<>"|?*]/.test(segment)) return "forbidden_character";
   // Windows drops them, so `.. ` would become `..`.
   if (/[. ]$/.test(segment)) return "trailing_dot_or_space";
-  const base = (segment.split(".")[0] ?? "").trimEnd().toUpperCase();
+  const base = (segment.split(".")[0] ?? "").replace(/ +$/, "").toUpperCase();
   if (reservedNames.includes(base)) return "reserved_name";
   if (new TextEncoder().encode(segment).length > maxSegmentBytes) return "name_too_long";
   return undefined;

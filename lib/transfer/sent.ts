@@ -1,0 +1,159 @@
+import { Buffer } from "node:buffer";
+import { createHash } from "node:crypto";
+import { parseTranscript, sectionOf } from "../ssh/framing.ts";
+import { type SendProblem, sendProblems } from "./send_script.ts";
+
+/** Reading what `send_script.ts` prints: text, an archive of unknown length, text. */
+
+/** What the server is going to send. */
+export interface SendPlan {
+  readonly files: number;
+  /** Bytes of the files together. */
+  readonly bytes: number;
+  /** Number of entries that stay behind: everything under the run that is no directory and is not sent. */
+  readonly left: number;
+  /** How many of those are on the whitelist and have names that not every system can hold. */
+  readonly unportable: number;
+  /** Whether the whole run could be looked through. */
+  readonly whole: boolean;
+}
+
+/** What the server says of the archive that it has sent. */
+export interface SendTrailer {
+  readonly members: number;
+  /** Bytes of the archive. */
+  readonly length: number;
+  /** In hexadecimal. */
+  readonly sha256: string;
+  /** Exit status of `tar`. */
+  readonly tar: number;
+}
+
+/** Everything that came. What is missing never came, or was not understood. */
+export interface Sent {
+  readonly problem: SendProblem | undefined;
+  readonly plan: SendPlan | undefined;
+  readonly trailer: SendTrailer | undefined;
+  /** Whether the script came to its end. */
+  readonly complete: boolean;
+  /** SHA-256 of the archive as it arrived, in hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface SentHandlers {
+  plan(plan: SendPlan): void;
+  /** The next bytes of the archive. */
+  archive(bytes: Uint8Array): void;
+}
+
+/** Bytes of text in front of the archive that are looked through. */
+const maxHeadBytes = 64 * 1024;
+/** Bytes that the text behind the archive may have. So many are always held back, as it may be among them. */
+const tailBytes = 4096;
+
+/**
+ * Takes the stream behind the `begin` mark apart. The archive's end is not looked for inside it, where anything may
+ * stand, but from the end of the stream, where the trailer is.
+ */
+export async function readSent(
+  body: AsyncIterable<Uint8Array>,
+  nonce: string,
+  handlers: SentHandlers,
+): Promise<Sent> {
+  const archiveMark = Buffer.from(`\n@@${nonce} archive\n`);
+  const doneMark = Buffer.from(`\n@@${nonce} done\n`);
+  const trailerMark = Buffer.from(`\n@@${nonce} section trailer\n`);
+  const hash = createHash("sha256");
+  let head = Buffer.alloc(0);
+  let inArchive = false;
+  let tail = Buffer.alloc(0);
+  const accept = (bytes: Uint8Array) => {
+    hash.update(bytes);
+    handlers.archive(bytes);
+  };
+
+  for await (const chunk of body) {
+    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (!inArchive) {
+      head = Buffer.concat([head, rest]);
+      const mark = head.indexOf(archiveMark);
+      if (mark === -1) {
+        if (head.includes(doneMark) || head.length > maxHeadBytes) break;
+        continue;
+      }
+      rest = head.subarray(mark + archiveMark.length);
+      head = head.subarray(0, mark);
+      inArchive = true;
+      const plan = readPlan(head.toString(), nonce);
+      if (plan !== undefined) handlers.plan(plan);
+    }
+    // Without a copy of the chunk: what was held back, then the chunk but for its own end.
+    if (tail.length + rest.length <= tailBytes) {
+      tail = Buffer.concat([tail, rest]);
+    } else {
+      const fromTail = Math.min(tail.length, tail.length + rest.length - tailBytes);
+      const fromRest = tail.length + rest.length - tailBytes - fromTail;
+      if (fromTail > 0) accept(tail.subarray(0, fromTail));
+      if (fromRest > 0) accept(rest.subarray(0, fromRest));
+      tail = Buffer.concat([tail.subarray(fromTail), rest.subarray(fromRest)]);
+    }
+    // Windows' ssh may never end by itself.
+    if (tail.includes(doneMark)) break;
+  }
+
+  const trailerAt = tail.lastIndexOf(trailerMark);
+  const end = trailerAt === -1 ? tail.length : trailerAt;
+  if (end > 0) accept(tail.subarray(0, end));
+  const last = inArchive ? tail.subarray(end).toString() : head.toString();
+  return {
+    problem: readProblem(head.toString(), nonce),
+    plan: readPlan(head.toString(), nonce),
+    trailer: readTrailer(last, nonce),
+    complete: parseTranscript(last, nonce).complete,
+    sha256: hash.digest("hex"),
+  };
+}
+
+function readPlan(text: string, nonce: string): SendPlan | undefined {
+  const values = readValues(text, nonce, "plan");
+  const files = wholeNumber(values.get("files"));
+  const left = wholeNumber(values.get("left"));
+  if (files === undefined || left === undefined) return undefined;
+  return {
+    files,
+    left,
+    bytes: wholeNumber(values.get("bytes")) ?? 0,
+    unportable: wholeNumber(values.get("unportable")) ?? 0,
+    whole: values.get("unread") === "0",
+  };
+}
+
+function readTrailer(text: string, nonce: string): SendTrailer | undefined {
+  const values = readValues(text, nonce, "trailer");
+  const members = wholeNumber(values.get("members"));
+  const length = wholeNumber(values.get("length"));
+  const tar = wholeNumber(values.get("tar"));
+  // `sha256sum` puts a dash behind it, `openssl dgst -r` a star and `stdin`.
+  const sha256 = /^([0-9a-f]{64})\b/.exec(values.get("sha256") ?? "")?.[1];
+  if (members === undefined || length === undefined || tar === undefined || sha256 === undefined) {
+    return undefined;
+  }
+  return { members, length, tar, sha256 };
+}
+
+function readProblem(text: string, nonce: string): SendProblem | undefined {
+  const said = sectionOf(parseTranscript(text, nonce), "problem")?.text.trim();
+  return sendProblems.find((problem) => problem === said);
+}
+
+/** The lines `NAME VALUE` of a section that ended well. */
+function readValues(text: string, nonce: string, name: string): Map<string, string> {
+  const section = sectionOf(parseTranscript(text, nonce), name);
+  if (section?.status !== 0) return new Map();
+  const lines = section.text.split("\n").map((line) => /^(\w+)\s+(.*)$/.exec(line));
+  return new Map(lines.flatMap((line) => line?.[1] === undefined ? [] : [[line[1], line[2] ?? ""]]));
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,15}$/.test(text.trim()) ? Number(text) : undefined;
+}
