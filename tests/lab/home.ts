@@ -102,15 +102,14 @@ async function copyStandIn(program: string, folder: string): Promise<void> {
 /** A folder with links to all programs of the system except some. */
 async function makeBase(folder: string, hide: ReadonlySet<string>): Promise<string> {
   await Deno.mkdir(folder);
-  const linked = new Set(hide);
-  for (const directory of SYSTEM_PATH) {
+  const programs = new Map<string, string>();
+  // The first folder of the path wins, so it comes last here.
+  for (const directory of SYSTEM_PATH.toReversed()) {
     if (!await exists(directory)) continue;
-    for await (const { name } of Deno.readDir(directory)) {
-      if (linked.has(name)) continue;
-      linked.add(name);
-      await Deno.symlink(join(directory, name), join(folder, name));
-    }
+    for await (const { name } of Deno.readDir(directory)) programs.set(name, join(directory, name));
   }
+  for (const name of hide) programs.delete(name);
+  await Promise.all([...programs].map(([name, program]) => Deno.symlink(program, join(folder, name))));
   return folder;
 }
 

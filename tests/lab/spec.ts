@@ -16,7 +16,7 @@ export interface Behaviour {
   readonly accountClosed?: boolean;
   /** The network breaks in the middle of a command. */
   readonly dropAfter?: {
-    /** That many bytes of the command's `stdout` (the default) or `stdin` get through. */
+    /** No more bytes than that of the command's `stdout` (the default) or `stdin` get through. */
     readonly bytes: number;
     readonly stream?: "stdout" | "stdin";
     /** Only in the connection of this number since the server's start, counted from 1; default each. */

@@ -36,8 +36,14 @@ export function runCommand(
     detached: true,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  const cutInput = after?.stream === "stdin" ? breaking(after) : undefined;
-  const cutOutput = after && !cutInput ? breaking(after) : undefined;
+  let broken = false;
+  const cut = after && firstBytes(after.bytes, () => {
+    broken = true;
+    // Later, since ssh gives up what it has received and not yet written when it sees the end.
+    setTimeout(after.drop, 100);
+  });
+  const cutInput = after?.stream === "stdin" ? cut : undefined;
+  const cutOutput = after?.stream === "stdin" ? undefined : cut;
   (cutInput ? channel.pipe(cutInput) : channel).pipe(child.stdin);
   (cutOutput ? child.stdout.pipe(cutOutput) : child.stdout).pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
@@ -46,6 +52,7 @@ export function runCommand(
 
   // "close" comes after the exit and the end of both outputs: like sshd, wait for whoever inherited them.
   child.once("close", (code, signal) => {
+    if (broken) return;
     if (signal) channel.exit(signal.replace(/^SIG/, ""), false);
     else channel.exit(code ?? 255);
     channel.end();
@@ -59,17 +66,16 @@ export function runCommand(
   });
 }
 
-/** Lets a number of bytes through, then breaks the connection and swallows the rest. */
-function breaking({ bytes, drop }: Break): Transform {
-  let left = bytes;
+/** Lets so many bytes through and swallows the rest. */
+function firstBytes(count: number, reached: () => void): Transform {
+  let left = count;
   return new Transform({
     transform(chunk: Uint8Array, _encoding: string, done: TransformCallback) {
       const passed = chunk.subarray(0, left);
       const last = left > 0 && passed.length === left;
       left -= passed.length;
       done(null, passed);
-      // In a later turn, after what passed has reached the socket.
-      if (last) setImmediate(drop);
+      if (last) reached();
     },
   });
 }
