@@ -19,10 +19,13 @@ export class PlacingFailed extends Error {
   override readonly name = "PlacingFailed";
   /** Number of files that are the new ones. */
   readonly placed: number;
+  /** Number of all files. */
+  readonly files: number;
 
-  constructor(placed: number, cause: unknown) {
-    super(`Cannot place more than ${placed} files`, { cause });
+  constructor(placed: number, files: number, cause: unknown) {
+    super(`Cannot place more than ${placed} of ${files} files`, { cause });
     this.placed = placed;
+    this.files = files;
   }
 }
 
@@ -63,12 +66,16 @@ export function placeFiles(
   } catch (cause) {
     for (const directory of made.reverse()) removeIfEmpty(disk, directory);
     if (placed === 0 && cause instanceof Obstacle) throw cause;
-    throw new PlacingFailed(placed, cause);
+    throw new PlacingFailed(placed, files.length, cause);
   }
 }
 
-/** What is at `path`, unless it is neither nothing nor the kind that is `wanted`. */
-function refuseObstacle(disk: Disk, path: string, wanted: "file" | "directory"): typeof wanted | undefined {
+/** What is at `path`. @throws {Obstacle} when it is neither nothing nor the kind that is `wanted` */
+export function refuseObstacle(
+  disk: Disk,
+  path: string,
+  wanted: "file" | "directory",
+): typeof wanted | undefined {
   const kind = disk.kind(path);
   if (kind !== undefined && kind !== wanted) throw new Obstacle(kind);
   return kind;
