@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { startLaboratory } from "./lab/laboratory.ts";
 import { startOpenSshLaboratory } from "./lab/openssh.ts";
-import { needing } from "./lab/requirements.ts";
+import { HIDING, needing } from "./lab/requirements.ts";
 import { runSsh, spawnSsh } from "./lab/run_ssh.ts";
 import { busy } from "./lab/scenarios.ts";
 import type { Laboratory, LaboratoryOptions } from "./lab/types.ts";
@@ -204,6 +204,15 @@ for (const { kind, programs, start } of KINDS) {
     },
     ["tmux"],
   );
+
+  test("a program is hidden on one server alone, whatever is in PATH", async () => {
+    await using lab = await start({ servers: [{ name: "Newton", tmux: false }, { name: "Archimedes" }] });
+    const command = "PATH=$PATH:/usr/local/bin:/usr/bin:/bin; command -v tmux >/dev/null; echo $?; pwd";
+    const seen = await Promise.all(
+      lab.servers.map(async (server) => (await runSsh(lab, server, command)).stdout),
+    );
+    assert.deepEqual(seen, lab.servers.map(({ home }, place) => `${place === 0 ? 127 : 0}\n${home}\n`));
+  }, ["tmux", HIDING]);
 
   test("a project has the configuration of its laboratory, but for what is asked", async () => {
     await using lab = await start(TWO);

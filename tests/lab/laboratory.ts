@@ -9,7 +9,7 @@
 
 import { join } from "node:path";
 import { assembleLaboratory, type Control, makePremises, type Site } from "./common.ts";
-import { findProgram } from "./home.ts";
+import { findProgram } from "./system_path.ts";
 import type { LabEvent } from "./spec.ts";
 import { writeSshConfig } from "./ssh_config.ts";
 import { SshProcess } from "./ssh_process.ts";

@@ -9,7 +9,7 @@
 import { userInfo } from "node:os";
 import { basename, join } from "node:path";
 import { assembleLaboratory, JUMP, makePremises, type Site } from "./common.ts";
-import { findProgram } from "./home.ts";
+import { findProgram } from "./system_path.ts";
 import { BASTION_ADDRESS, inNamespace, makeNetwork, type Network, NetworkError } from "./namespaces.ts";
 import type { Behaviour } from "./spec.ts";
 import { type SshConfigHost, writeSshConfig } from "./ssh_config.ts";

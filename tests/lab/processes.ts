@@ -7,8 +7,7 @@ export async function endTmux(folder: string): Promise<void> {
   for await (const user of Deno.readDir(folder)) {
     for await (const socket of Deno.readDir(join(folder, user.name))) {
       await new Deno.Command("tmux", {
-        args: ["-L", socket.name, "kill-server"],
-        env: { TMUX_TMPDIR: folder },
+        args: ["-S", join(folder, user.name, socket.name), "kill-server"],
         stdin: "null",
         stdout: "null",
         // A socket whose server has ended by itself is none to complain about.

@@ -16,10 +16,10 @@ export interface Behaviour {
   readonly accountClosed?: boolean;
   /** The network breaks in the middle of a command. */
   readonly dropAfter?: {
-    /** No more bytes than that of the command's `stdout` (the default) or `stdin` get through. */
+    /** At least 1: no more bytes than that of the command's `stdout` (the default) or `stdin` get through. */
     readonly bytes: number;
     readonly stream?: "stdout" | "stdin";
-    /** Only in the connection of this number since the server's start, counted from 1; default each. */
+    /** Only in the connection of this number, the first of the server being 1; default each. */
     readonly connection?: number;
   };
 }
@@ -32,8 +32,8 @@ export interface ServerSpec {
   /** Public key of the one user. */
   readonly userKeyFile: string;
   readonly users: readonly string[];
-  /** Login shell, by its path. */
-  readonly shell: string;
+  /** The login shell by its path, after what it is started by, if anything. */
+  readonly shell: readonly string[];
   readonly home: string;
   /** The whole environment of a command. */
   readonly env: Readonly<Record<string, string>>;

@@ -29,7 +29,8 @@ export function runCommand(
   }
   if (noise) channel.write(noise);
 
-  const child = spawn(spec.shell, command === undefined ? [] : ["-c", command], {
+  const [program = "", ...args] = command === undefined ? spec.shell : [...spec.shell, "-c", command];
+  const child = spawn(program, args, {
     cwd: spec.home,
     env: spec.env,
     // A session of its own, as sshd gives it: a Ctrl-C in the terminal of the tests must not reach it.

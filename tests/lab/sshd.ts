@@ -162,10 +162,11 @@ const LOG_LINES: readonly (readonly [LabEvent["event"], RegExp])[] = [
 /** What runs in the place of each command: notes it, and runs it in the laboratory's home and environment. */
 function sessionScript({ home }: Site, execFolder: string, { accountClosed, noise }: Behaviour): string {
   if (accountClosed) return "echo This account is currently not available.\nexit 1\n";
-  const env = Object.entries(home.env).map(([name, value]) => quoted(`${name}=${value}`)).join(" ");
+  const env = Object.entries(home.env).map(([name, value]) => `${name}=${value}`);
+  const start = [...env, ...home.shell].map(quoted).join(" ");
   return `printf '%s' "$SSH_ORIGINAL_COMMAND" >${quoted(execFolder)}/$$
 cd ${quoted(home.path)}
 printf '%s' ${quoted(noise ?? "")}
-exec env -i ${env} ${quoted(home.shell)} \${SSH_ORIGINAL_COMMAND:+-c "$SSH_ORIGINAL_COMMAND"}
+exec env -i ${start} \${SSH_ORIGINAL_COMMAND:+-c "$SSH_ORIGINAL_COMMAND"}
 `;
 }
