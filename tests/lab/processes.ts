@@ -36,13 +36,20 @@ export function endProcess(pid: number): void {
   }
 }
 
-/** The pids of a process's children. */
-export async function childrenOf(parent: number): Promise<number[]> {
-  const { stdout } = await new Deno.Command("/bin/ps", { args: ["-A", "-o", "pid=,ppid="], stdin: "null" })
-    .output();
-  return new TextDecoder().decode(stdout).trim().split("\n")
-    .map((line) => line.trim().split(/ +/).map(Number))
-    .flatMap(([pid = 0, ppid]) => ppid === parent ? [pid] : []);
+/** The pids of a process's descendants as long as their program's name begins with `name`. */
+export async function descendantsOf(ancestor: number, name: string): Promise<number[]> {
+  const { stdout } = await new Deno.Command("/bin/ps", {
+    args: ["-A", "-o", "pid=,ppid=,comm="],
+    stdin: "null",
+  }).output();
+  const processes = new TextDecoder().decode(stdout).trim().split("\n").map((line) =>
+    line.trim().split(/ +/)
+  );
+  const children = (parent: string): string[] =>
+    processes.flatMap(([pid = "", ppid, program]) =>
+      ppid === parent && program?.startsWith(name) ? [pid, ...children(pid)] : []
+    );
+  return children(String(ancestor)).map(Number);
 }
 
 async function processesBelow(root: string): Promise<number[]> {

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import type { Site } from "./common.ts";
-import { childrenOf, endProcess } from "./processes.ts";
+import { descendantsOf, endProcess } from "./processes.ts";
 import { quoted } from "./scenario.ts";
 import type { Behaviour, LabEvent } from "./spec.ts";
 
@@ -67,14 +67,13 @@ export class Sshd implements AsyncDisposable {
     this.#listener = undefined;
     // Stopped first, so that it starts no other session meanwhile.
     listener.kill("SIGSTOP");
-    for (const pid of await childrenOf(listener.pid)) endProcess(pid);
+    await endSessions(listener);
     listener.kill("SIGKILL");
     await listener.status;
   }
 
   async drop(): Promise<void> {
-    if (!this.#listener) return;
-    for (const pid of await childrenOf(this.#listener.pid)) endProcess(pid);
+    if (this.#listener) await endSessions(this.#listener);
   }
 
   /** @throws for what only the simulated server can do. */
@@ -151,6 +150,11 @@ export class Sshd implements AsyncDisposable {
     const [, major, minor] = new TextDecoder().decode(stderr).match(/OpenSSH_([0-9]+)\.([0-9]+)/) ?? [];
     return Number(major) * 100 + Number(minor) >= 908;
   }
+}
+
+/** A session is one process or two, by the user's privileges; its command stays. */
+async function endSessions(listener: Deno.ChildProcess): Promise<void> {
+  for (const pid of await descendantsOf(listener.pid, "sshd")) endProcess(pid);
 }
 
 const LOG_LINES: readonly (readonly [LabEvent["event"], RegExp])[] = [
