@@ -153,6 +153,8 @@ for (const { kind, programs, start } of KINDS) {
     assert.equal((await runSsh(lab, lab.server("Newton"), "true")).code, 255);
     assert.equal((await runSsh(lab, lab.server("Archimedes"), "true")).code, 0);
     assert.equal(await lab.server("Newton").connections(), 0);
+    await lab.server("Newton").setBehaviour({});
+    assert.equal((await runSsh(lab, lab.server("Newton"), "true")).code, 0);
   });
 
   test("a server that refuses keys does so until told otherwise", async () => {

@@ -13,7 +13,7 @@ import { exists, SYSTEM_PATH } from "./system_path.ts";
 export function hidingAvailable(): boolean {
   if (Deno.build.os !== "linux") return false;
   try {
-    const [program = "", ...args] = entering("mount -t tmpfs tmpfs /mnt");
+    const [program = "", ...args] = entering(overlay("/usr/share", "/usr/bin"));
     return new Deno.Command(program, { args: [...args, "true"], stdin: "null", stderr: "null" }).outputSync()
       .success;
   } catch {
@@ -39,11 +39,11 @@ export async function hide(programs: ReadonlySet<string>, folder: string): Promi
     const { success, stderr } = await new Deno.Command("mknod", { args, stdin: "null" }).output();
     if (!success) throw new Error(`Cannot hide '${program}': ${new TextDecoder().decode(stderr)}`);
   }
-  return entering(
-    [...covered].map((directory) =>
-      `mount -t overlay -o ro,lowerdir=${folder}:${directory} overlay ${directory} || exit 126`
-    ).join("\n"),
-  );
+  return entering([...covered].map((directory) => overlay(folder, directory)).join("\n"));
+}
+
+function overlay(upper: string, lower: string): string {
+  return `mount -t overlay -o ro,lowerdir=${upper}:${lower} overlay ${lower} || exit 126`;
 }
 
 /** An argument vector that runs `script` in a new mount namespace before the arguments that follow it. */

@@ -15,6 +15,7 @@ import { writeSshConfig } from "./ssh_config.ts";
 import { SshProcess } from "./ssh_process.ts";
 import type { Laboratory, LaboratoryOptions } from "./types.ts";
 
+export type { Behaviour, LabEvent } from "./spec.ts";
 export type * from "./types.ts";
 
 /** Starts a laboratory whose ssh servers are npm's ssh2, in one process of their own. */

@@ -61,6 +61,20 @@ Deno.test({
 });
 
 Deno.test({
+  ...needing(["ssh"], "a jump host that drops its connections breaks those behind it"),
+  async fn() {
+    await using lab = await startLaboratory({ servers: [{ name: "Newton" }], jump: true });
+    const newton = lab.server("Newton");
+    await using client = spawnSsh(lab, newton, "echo ready; cat; echo end >log");
+    await firstLine(client.stdout);
+    await lab.jump?.drop();
+    await Promise.all([client.stdin.abort(), client.stderr.cancel()]);
+    assert.equal((await client.status).code, 255);
+    assert.equal(await fileText(join(newton.home, "log")), "end\n");
+  },
+});
+
+Deno.test({
   ...needing(["ssh"], "dropAfter breaks each connection after so many bytes of stdout"),
   async fn() {
     await using lab = await oneServer({ dropAfter: { bytes: 100_000 } });

@@ -6,8 +6,8 @@ import { Transform, type TransformCallback } from "node:stream";
 import type { ServerChannel } from "ssh2";
 import type { ServerSpec } from "./spec.ts";
 
-/** After how many bytes of which stream the connection breaks. */
-export interface Break {
+/** After how many bytes of which stream the connection breaks, and how. */
+export interface Cut {
   readonly bytes: number;
   readonly stream?: "stdout" | "stdin";
   readonly drop: () => void;
@@ -18,7 +18,7 @@ export function runCommand(
   spec: ServerSpec,
   command: string | undefined,
   channel: ServerChannel,
-  after?: Break,
+  cut?: Cut,
 ) {
   const { noise, accountClosed } = spec.behaviour;
   if (accountClosed) {
@@ -38,15 +38,14 @@ export function runCommand(
     stdio: ["pipe", "pipe", "pipe"],
   });
   let broken = false;
-  const cut = after && firstBytes(after.bytes, () => {
+  const passing = cut && firstBytes(cut.bytes, () => {
     broken = true;
     // Later, since ssh gives up what it has received and not yet written when it sees the end.
-    setTimeout(after.drop, 100);
+    setTimeout(cut.drop, 100);
   });
-  const cutInput = after?.stream === "stdin" ? cut : undefined;
-  const cutOutput = after?.stream === "stdin" ? undefined : cut;
-  (cutInput ? channel.pipe(cutInput) : channel).pipe(child.stdin);
-  (cutOutput ? child.stdout.pipe(cutOutput) : child.stdout).pipe(channel, { end: false });
+  const [input, output] = cut?.stream === "stdin" ? [passing] : [undefined, passing];
+  (input ? channel.pipe(input) : channel).pipe(child.stdin);
+  (output ? child.stdout.pipe(output) : child.stdout).pipe(channel, { end: false });
   child.stderr.pipe(channel.stderr, { end: false });
   // A command need not read its stdin to the end.
   child.stdin.on("error", () => {});

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { connect, createServer, type Server as TcpServer, type Socket } from "node:net";
 // @ts-types="npm:@types/ssh2@1.15.6"
-import ssh2, { type AuthContext, type Connection, type ParsedKey, type Session } from "ssh2";
+import ssh2, { type AuthContext, type Connection, type ParsedKey, type ServerChannel } from "ssh2";
 import type { Behaviour, LabEvent, ServerSpec } from "./spec.ts";
 import { runCommand } from "./ssh_command.ts";
 
@@ -49,10 +49,12 @@ export class SshHost {
     return this.#port;
   }
 
-  /** Applies to connections from now on. */
+  /** Applies to connections from now on; who was dead and no longer is listens again. */
   async behave(behaviour: Behaviour): Promise<number> {
+    const wasDead = this.#behaviour.dead;
     this.#behaviour = behaviour;
-    return behaviour.dead ? this.stop() : await this.start();
+    if (behaviour.dead) return this.stop();
+    return wasDead ? await this.start() : this.#port;
   }
 
   #listen(): Promise<void> {
@@ -108,19 +110,14 @@ export class SshHost {
 
   #serve(connection: Connection, socket: Socket, number: number, behaviour: Behaviour): void {
     const { dropAfter } = behaviour;
-    const drops = dropAfter && (dropAfter.connection ?? number) === number ? dropAfter : undefined;
-    const run = (command: string | undefined, accept: () => ssh2.ServerChannel) => {
+    const breaks = dropAfter && (dropAfter.connection ?? number) === number;
+    const cut = breaks ? { ...dropAfter, drop: () => socket.end(() => socket.destroy()) } : undefined;
+    const run = (command: string | undefined, accept: () => ServerChannel) => {
       this.#event("exec", command);
-      const spec = { ...this.#spec, behaviour };
-      runCommand(
-        spec,
-        command,
-        accept(),
-        drops && { ...drops, drop: () => socket.end(() => socket.destroy()) },
-      );
+      runCommand({ ...this.#spec, behaviour }, command, accept(), cut);
     };
     connection.on("session", (acceptSession) => {
-      const session: Session = acceptSession();
+      const session = acceptSession();
       session.on("exec", (accept, _reject, { command }) => run(command, accept));
       session.on("shell", (accept) => run(undefined, accept));
     });

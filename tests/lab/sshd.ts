@@ -81,11 +81,13 @@ export class Sshd implements AsyncDisposable {
     for (const name of ["silent", "loginDelaySec", "dropAfter"] as const) {
       if (behaviour[name]) throw new Error(`Cannot make a real sshd misbehave by '${name}'`);
     }
+    const wasDead = this.#behaviour.dead;
     this.#behaviour = behaviour;
     await this.#write("session", sessionScript(this.#site, this.#path("exec"), behaviour));
     const keys = behaviour.refuseAuthentication ? "" : await Deno.readTextFile(this.#userKeyFile);
     await this.#write("authorized_keys", keys);
     if (behaviour.dead) await this.stop();
+    else if (wasDead) await this.start();
   }
 
   /** Connections, logins and forwardings in the order of the log, then the commands in theirs. */
