@@ -60,7 +60,7 @@ export function gpusCommand(texts: Texts): Command<CliContext> {
   return buildCommand<GpusFlags, [], CliContext>({
     docs: { brief: texts.say("gpus.brief") },
     parameters: { flags: { ...commonFlags(texts), observe: observeFlag(texts), json: jsonFlag(texts) } },
-    func: action(async (world, texts, flags: GpusFlags) => {
+    func: action(async ({ world, texts }, flags: GpusFlags) => {
       const { config } = await openProject(world, flags.config);
       return executeGpus(world, texts, planGpus(flags, config));
     }),

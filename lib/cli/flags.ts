@@ -57,3 +57,8 @@ export function wholeNumberParser(min: number, max: number): (input: string) => 
     throw new UserError(message("usage.whole_number", { min, max }), { exit: ExitCode.Usage });
   };
 }
+
+/** A switch that is off unless it is given. */
+export function switchFlag(brief: string) {
+  return { kind: "boolean", brief, optional: true, withNegated: false } as const;
+}

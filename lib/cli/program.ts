@@ -14,6 +14,8 @@ export const version = "0.1.0";
 export interface CliContext extends CommandContext {
   readonly world: Context;
   readonly texts: Texts;
+  /** The command line as it was typed; Stricli drops the `--`, which `run` must see. */
+  readonly argv: readonly string[];
   outcome: { exit: ExitCode; fault?: unknown };
 }
 
@@ -25,11 +27,11 @@ export type CommandMaker = (texts: Texts) => Command<CliContext>;
  * that turns errors into text.
  */
 export function action<Flags, Args extends readonly unknown[]>(
-  work: (world: Context, texts: Texts, flags: Flags, ...args: Args) => Promise<ExitCode>,
+  work: (cli: Pick<CliContext, "world" | "texts" | "argv">, flags: Flags, ...args: Args) => Promise<ExitCode>,
 ): (this: CliContext, flags: Flags, ...args: Args) => Promise<void> {
   return async function (flags, ...args) {
     try {
-      this.outcome = { exit: await work(this.world, this.texts, flags, ...args) };
+      this.outcome = { exit: await work(this, flags, ...args) };
     } catch (fault) {
       this.outcome = { exit: ExitCode.Bug, fault };
     }
@@ -83,11 +85,12 @@ export async function runProgram(
   const context = {
     world,
     texts,
+    argv,
     outcome: { exit: ExitCode.Done } as CliContext["outcome"],
     process: {
       stdout: { write: (text: string) => void (printed.out += text) },
       stderr: { write: (text: string) => void (printed.err += text) },
-      exitCode: 0 as number | string | null,
+      exitCode: null as number | string | null,
     },
   };
   await run(build(texts), argv, context);

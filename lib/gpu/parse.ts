@@ -9,6 +9,7 @@ import type { GpuList, GpuListFault, GpuRow, Sample } from "./types.ts";
 /** Largest process number of Linux (`/proc/sys/kernel/pid_max` on 64 bits). */
 const maxPid = 4_194_304;
 const maxMib = 100_000_000;
+const maxAgeSec = 20 * 366 * 86_400;
 
 /** `[N/A]`, `N/A`, `[Not Supported]`, `[Unknown Error]`, `-`, `12 %`: all of them are no reading. */
 function reading(field: string | undefined, max: number): number | null {
@@ -212,16 +213,14 @@ export interface Owner {
 
 /**
  * `ps -o user=,etimes= -p PID`: the last word is the age in seconds, the rest the owner, who may have blanks in his
- * name (`CORP\alice smith`). An age beyond the machine's own is a wrapped or stepped clock, so no reading.
+ * name (`CORP\alice smith`). A negative age, or one of decades, comes from a wrapped or stepped clock: no reading.
  *
- * @param uptimeSec age of the machine, null when unknown
  * @param sinceListedSec seconds between the reading of the process list and this one: a younger process has inherited
  * the number of an ended one
  */
 export function parseOwner(
   text: string,
   status: number | null,
-  uptimeSec: number | null,
   sinceListedSec = 0,
 ): Owner {
   const line = wholeLines(text, true)[0]?.trim() ?? "";
@@ -230,7 +229,7 @@ export function parseOwner(
   }
   const [, named, ageField] = /^(.*?)(?:\s+(-?\d+))?$/.exec(line) ?? [];
   const user = sanitizeLine((named ?? "").trim());
-  const age = reading(ageField, uptimeSec === null ? 100 * 366 * 86_400 : Math.ceil(uptimeSec) + 1);
+  const age = reading(ageField, maxAgeSec);
   if (age !== null && age < sinceListedSec) {
     return { user: null, userTruncated: false, elapsedSec: null, gone: true };
   }

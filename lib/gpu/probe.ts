@@ -15,7 +15,6 @@ LC_ALL=C; export LC_ALL
 PATH=$PATH:/usr/local/bin:/usr/bin:/bin:/usr/lib/wsl/lib
 facts() {
   printf 'user=%s\\nhost=%s\\nboot=%s\\nnow=%s\\n' "$(id -un)" "$host" "$boot" "$(date +%s)"
-  { read -r uptime rest </proc/uptime; } 2>/dev/null && printf 'uptime=%s\\n' "\${uptime%%.*}"
 }
 section facts facts
 section jobs list_jobs

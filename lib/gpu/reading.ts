@@ -35,7 +35,7 @@ export function readServer(transcript: Transcript, instant: boolean): ServerRead
     samples: parseSamples(text("samples")),
     pmon: parsePmon(text("pmon")),
     apps: parseComputeApps(apps?.text ?? "", apps?.status ?? null),
-    owners: readOwners(transcript, seconds(facts["uptime"]), seconds(text("age").trim()) ?? 0),
+    owners: readOwners(transcript, seconds(text("age").trim()) ?? 0),
     account: facts["user"] ?? "",
     claims: readClaims(text("claims")),
   };
@@ -94,11 +94,11 @@ function readProcesses(row: GpuRow, { apps, pmon, owners, account }: Evidence): 
   });
 }
 
-function readOwners(transcript: Transcript, uptime: number | null, age: number): Map<number, Owner> {
+function readOwners(transcript: Transcript, age: number): Map<number, Owner> {
   const owners = new Map<number, Owner>();
   for (const { name, text, status } of transcript.sections) {
     const pid = /^ps:(\d+)$/.exec(name)?.[1];
-    if (pid !== undefined) owners.set(Number(pid), parseOwner(text, status, uptime, age));
+    if (pid !== undefined) owners.set(Number(pid), parseOwner(text, status, age));
   }
   return owners;
 }

@@ -2,8 +2,9 @@ import type { SshDestination, SshSettings } from "./arguments.ts";
 import { sshArguments, sshProgram } from "./arguments.ts";
 import type { Context, RunningProcess } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
+import { randomToken } from "../system/token.ts";
 import { classifyFailure, type ConnectionFailure } from "./failure.ts";
-import { findBegin, framingScript, makeNonce, parseTranscript, type Transcript } from "./framing.ts";
+import { findBegin, framingScript, parseTranscript, type Transcript } from "./framing.ts";
 import { shellAssignments } from "./quote.ts";
 
 export type SshDeps = Pick<Context, "clock" | "env" | "interrupted" | "os" | "random" | "start">;
@@ -38,6 +39,7 @@ export class Connection {
   readonly #script: RemoteScript;
   readonly #over = new AbortController();
   readonly #stderr: Promise<string>;
+  readonly #payload: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #sent: Promise<void>;
   #payloadFault: unknown;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
@@ -54,7 +56,7 @@ export class Connection {
     this.#deps = deps;
     this.#settings = settings;
     this.#script = script;
-    this.#nonce = makeNonce(deps.random);
+    this.#nonce = randomToken(deps);
     const text = new TextEncoder().encode(
       shellAssignments({ nonce: this.#nonce, ...script.values }) + framingScript + script.text,
     );
@@ -66,7 +68,8 @@ export class Connection {
     this.#process = startSsh(deps, sshArguments(settings, destination, command, deps.os));
     this.#reader = this.#process.stdout.getReader();
     this.#stderr = collectText(this.#process.stderr);
-    this.#sent = sendInput(this.#process.stdin, text, script.payload).catch((fault) => {
+    this.#payload = script.payload?.getReader();
+    this.#sent = sendInput(this.#process.stdin, text, this.#payload).catch((fault) => {
       // What was to be sent could not be read here. The server must not take the beginning for the whole.
       this.#payloadFault = fault;
       this.#process.kill();
@@ -130,6 +133,8 @@ export class Connection {
     await this.#reader.cancel().catch(() => {});
     const { code, signal } = await status;
     patience.abort();
+    // A payload that still waits for something to send has nobody left to send it to.
+    await this.#payload?.cancel().catch(() => {});
     await this.#sent;
     if (this.#payloadFault !== undefined) throw this.#payloadFault;
     return { code: signal === null ? code : null };
@@ -201,18 +206,18 @@ function startSsh(deps: SshDeps, args: string[]): RunningProcess {
 async function sendInput(
   stdin: WritableStream<Uint8Array>,
   script: Uint8Array,
-  payload: ReadableStream<Uint8Array> | undefined,
+  payload: ReadableStreamDefaultReader<Uint8Array> | undefined,
 ): Promise<void> {
   const writer = stdin.getWriter();
   const send = (chunk: Uint8Array) => writer.write(chunk).then(() => true, () => false);
   try {
     let listening = await send(script);
-    if (payload !== undefined) {
-      for await (const chunk of payload) {
-        listening &&= await send(chunk);
-        if (!listening) break;
-      }
+    while (payload !== undefined && listening) {
+      const { done, value } = await payload.read();
+      if (done) break;
+      listening = await send(value);
     }
+    if (!listening) await payload?.cancel();
     await writer.close().catch(() => {});
   } catch (fault) {
     await writer.abort(fault).catch(() => {});

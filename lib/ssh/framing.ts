@@ -38,11 +38,6 @@ section() {
 mark begin
 `;
 
-/** A marker for one call: 16 random bytes in hexadecimal. */
-export function makeNonce(random: (length: number) => Uint8Array): string {
-  return Array.from(random(16), (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /** Where the bytes after the `begin` line start, or -1 while it has not come yet. */
 export function findBegin(text: string, nonce: string): number {
   const found = new RegExp(`@@${nonce} begin\\r?\\n`).exec(text);
