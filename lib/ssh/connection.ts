@@ -127,14 +127,14 @@ export class Connection {
   async close(): Promise<{ code: number | null }> {
     this.#deps.interrupted.removeEventListener("abort", this.#interrupt);
     this.#over.abort();
+    // A payload that still waits for something to send has nobody left to send it to; this closes standard input.
+    await this.#payload?.cancel().catch(() => {});
     const patience = new AbortController();
     const status = this.#process.status;
     this.#deps.clock.sleep(2000, patience.signal).then(() => patience.signal.aborted || this.#process.kill());
     await this.#reader.cancel().catch(() => {});
     const { code, signal } = await status;
     patience.abort();
-    // A payload that still waits for something to send has nobody left to send it to.
-    await this.#payload?.cancel().catch(() => {});
     await this.#sent;
     if (this.#payloadFault !== undefined) throw this.#payloadFault;
     return { code: signal === null ? code : null };
