@@ -59,13 +59,11 @@ export function pullError(
       return failed(message("pull.not_understood", { server }), message("pull.not_understood.hint"));
     case "obstacle":
       return failed(message(`pull.obstacle.${outcome.obstacle}`, { run }), message("pull.obstacle.hint"));
-    case "placing": {
-      const { placed, files, problem } = outcome;
+    case "placing":
       return failed(
-        message("pull.placing_failed", { placed, files, problem }),
+        message("pull.placing_failed", { run, problem: outcome.problem }),
         message("pull.placing_failed.hint"),
       );
-    }
     case "disk":
       switch (outcome.fault) {
         case "full":

@@ -70,7 +70,7 @@ export const enPull = {
   "pull.obstacle.other": "Something that is no file is in the way inside runs/{run}, so nothing was placed",
   "pull.obstacle.hint": "Move it away and pull again",
   "pull.placing_failed":
-    "Placing stopped after {placed} of {files} files ({problem}); every file is whole, either the new one or the old one",
+    "Placing stopped in the middle ({problem}); every file of runs/{run} is whole, either the new one or the old one",
   "pull.placing_failed.hint": "Close programs that have results open and pull again",
   "pull.disk_full": "There is no space left on this machine for the results; files here are as they were",
   "pull.disk_full.hint": "Make room where runs/ lies and pull again",

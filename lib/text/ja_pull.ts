@@ -75,7 +75,7 @@ export const jaPull: Readonly<Record<keyof typeof enPull, string>> = {
   "pull.obstacle.other": "runs/{run} の中にファイルでないものがあるため、何も保存しませんでした",
   "pull.obstacle.hint": "それを別の場所に移して、もう一度実行してください",
   "pull.placing_failed":
-    "{files} 件中 {placed} 件で保存が止まりました（{problem}）。どのファイルも新旧どちらかの完全なものです",
+    "保存が途中で止まりました（{problem}）。runs/{run} のどのファイルも新旧どちらかの完全なものです",
   "pull.placing_failed.hint": "結果を開いているプログラムを閉じて、もう一度実行してください",
   "pull.disk_full": "手元のディスクに空きがありません。手元のファイルは元のままです",
   "pull.disk_full.hint": "runs/ のあるディスクに空きを作って、もう一度実行してください",

@@ -1,14 +1,15 @@
 import { join } from "node:path";
 import type { Disk } from "./disk.ts";
-import type { StagedFile } from "./spool.ts";
+
+type Kind = NonNullable<ReturnType<Disk["kind"]>>;
 
 /** Something of another kind is where a file or its directory should be. */
 export class Obstacle extends Error {
   override readonly name = "Obstacle";
   /** What is there: a link (a Windows junction too), a file instead of a directory, or the reverse. */
-  readonly kind: "link" | "file" | "directory" | "other";
+  readonly kind: Kind;
 
-  constructor(kind: Obstacle["kind"]) {
+  constructor(kind: Kind) {
     super(`Cannot place the files: a ${kind} is in the way`);
     this.kind = kind;
   }
@@ -17,56 +18,65 @@ export class Obstacle extends Error {
 /** Placing stopped on its way: every file is either the new one or the old one, none is partial. */
 export class PlacingFailed extends Error {
   override readonly name = "PlacingFailed";
-  /** Number of files that are the new ones. */
-  readonly placed: number;
-  /** Number of all files. */
-  readonly files: number;
+  /** Whether something was placed already. */
+  readonly begun: boolean;
 
-  constructor(placed: number, files: number, cause: unknown) {
-    super(`Cannot place more than ${placed} of ${files} files`, { cause });
-    this.placed = placed;
-    this.files = files;
+  constructor(begun: boolean, cause: unknown) {
+    super("Cannot place all files", { cause });
+    this.begun = begun;
   }
 }
 
 /**
- * Gives staged files their final names below `destination`, replacing files of the same names. Each rename goes into
- * a directory that was found to be one just before, link by link of its path, and itself replaces a link rather than
- * follow it; so nothing outside is ever written.
+ * Gives the staged tree its final place. A run that is new here becomes visible as a whole, by one rename; into one
+ * that exists, each file goes by a rename of its own, over the file of the same name. Before each rename everything
+ * on the way from `destination` down is looked at and has to be a real directory; the rename itself replaces a link
+ * rather than follow it. So nothing outside is ever written, and a kill leaves only whole files.
  *
- * @param destination the run's folder, made if it is missing; the folder above it exists
- * @throws {Obstacle} before the first file is placed
+ * @param tree the staged directory
+ * @param destination the run's folder; the folder above it exists
+ * @throws {Obstacle} before anything is placed
  * @throws {PlacingFailed} when something goes wrong after that
  */
-export function placeFiles(
-  disk: Disk,
-  files: readonly StagedFile[],
-  destination: string,
-  umask: number,
-): void {
-  for (const directory of directoriesOf(files, destination)) refuseObstacle(disk, directory, "directory");
-  for (const { member } of files) refuseObstacle(disk, join(destination, member.path), "file");
-
-  const made: string[] = [];
-  let placed = 0;
+export function placeTree(disk: Disk, tree: string, destination: string): void {
+  const moves = Array.from(movesOf(disk, tree, destination, []));
+  let begun = false;
   try {
-    for (const { member, path, isPrivate } of files) {
-      for (const directory of parentsOf(member.path, destination)) {
-        if (refuseObstacle(disk, directory, "directory") === undefined) {
-          disk.makeDirectory(directory, 0o777);
-          made.push(directory);
-        }
+    for (const { from, to, above } of moves) {
+      for (const directory of above) {
+        if (refuseObstacle(disk, directory, "directory") === undefined) throw new Deno.errors.NotFound();
       }
-      const target = join(destination, member.path);
-      refuseObstacle(disk, target, "file");
-      if (isPrivate) disk.setMode(path, (member.executable ? 0o755 : 0o644) & ~umask);
-      disk.rename(path, target);
-      placed++;
+      disk.rename(from, to);
+      begun = true;
     }
   } catch (cause) {
-    for (const directory of made.reverse()) removeIfEmpty(disk, directory);
-    if (placed === 0 && cause instanceof Obstacle) throw cause;
-    throw new PlacingFailed(placed, files.length, cause);
+    throw new PlacingFailed(begun, cause);
+  }
+}
+
+interface Move {
+  readonly from: string;
+  readonly to: string;
+  /** The directories that lead to `to`, from the destination on. */
+  readonly above: readonly string[];
+}
+
+/** The fewest renames that bring a staged directory to its place: whole directories where there are none yet. */
+function* movesOf(disk: Disk, from: string, to: string, above: readonly string[]): Generator<Move> {
+  if (refuseObstacle(disk, to, "directory") === undefined) {
+    yield { from, to, above };
+    return;
+  }
+  const inside = [...above, to];
+  for (const name of disk.list(from)) {
+    const source = join(from, name);
+    const target = join(to, name);
+    if (disk.kind(source) === "directory") {
+      yield* movesOf(disk, source, target, inside);
+    } else {
+      refuseObstacle(disk, target, "file");
+      yield { from: source, to: target, above: inside };
+    }
   }
 }
 
@@ -75,26 +85,8 @@ export function refuseObstacle(
   disk: Disk,
   path: string,
   wanted: "file" | "directory",
-): typeof wanted | undefined {
+): "file" | "directory" | undefined {
   const kind = disk.kind(path);
   if (kind !== undefined && kind !== wanted) throw new Obstacle(kind);
   return kind;
-}
-
-function directoriesOf(files: readonly StagedFile[], destination: string): Set<string> {
-  return new Set(files.flatMap(({ member }) => parentsOf(member.path, destination)));
-}
-
-/** The directories on the way to a member, the destination first. */
-function parentsOf(path: string, destination: string): string[] {
-  const names = path.split("/").slice(0, -1);
-  return [destination, ...names.map((_, index) => join(destination, ...names.slice(0, index + 1)))];
-}
-
-function removeIfEmpty(disk: Disk, directory: string): void {
-  try {
-    disk.remove(directory);
-  } catch {
-    // Something is in it, placed or put there by someone else.
-  }
 }

@@ -4,7 +4,7 @@ import type { SshSettings } from "../ssh/arguments.ts";
 import { Connection, type SshDeps } from "../ssh/connection.ts";
 import type { ConnectionFailure } from "../ssh/failure.ts";
 import type { Disk } from "./disk.ts";
-import { Obstacle, placeFiles, PlacingFailed, refuseObstacle } from "./place.ts";
+import { Obstacle, placeTree, PlacingFailed, refuseObstacle } from "./place.ts";
 import { Refusal } from "./refusal.ts";
 import { type SendProblem, sendScript, sendValues } from "./send_script.ts";
 import { readSent, type SendPlan, type Sent } from "./sent.ts";
@@ -51,7 +51,7 @@ export type PullOutcome =
   | { readonly kind: "stalled"; readonly minutes: number }
   | { readonly kind: "not_understood" }
   | { readonly kind: "obstacle"; readonly obstacle: Obstacle["kind"] }
-  | { readonly kind: "placing"; readonly placed: number; readonly files: number; readonly problem: string }
+  | { readonly kind: "placing"; readonly problem: string }
   | { readonly kind: "disk"; readonly fault: DiskFault; readonly problem: string };
 
 /** Why this machine could not take the files. */
@@ -79,8 +79,7 @@ export async function pullRun(
     refuseObstacle(deps.disk, destination, "directory");
     const received = await receive(deps, settings, request, listener, spool);
     if (received.kind !== "received") return received;
-    const { files, umask } = spool.stage();
-    placeFiles(deps.disk, files, destination, umask);
+    placeTree(deps.disk, spool.stage(), destination);
     return { kind: "done", plan: { ...received.plan, ...received.summary } };
   } catch (error) {
     return outcomeOf(error);
@@ -193,16 +192,22 @@ function outcomeOf(error: unknown): PullOutcome {
   if (error instanceof PlacingFailed) {
     const { cause } = error;
     const problem = cause instanceof Obstacle ? cause.kind : systemCode(cause) ?? "?";
-    return { kind: "placing", placed: error.placed, files: error.files, problem };
+    // Nothing has changed yet: the same as a file system that does not take the files at all.
+    if (!error.begun) {
+      return cause instanceof Obstacle
+        ? outcomeOf(cause)
+        : { kind: "disk", fault: diskFault(cause), problem };
+    }
+    return { kind: "placing", problem };
   }
   const problem = systemCode(error);
   if (problem === undefined) throw error;
-  const fault = problem === "ENOSPC" || problem === "EDQUOT" || problem === "EFBIG"
-    ? "full"
-    : error instanceof Deno.errors.NotCapable
-    ? "not_permitted"
-    : "not_writable";
-  return { kind: "disk", fault, problem };
+  return { kind: "disk", fault: diskFault(error), problem };
+}
+
+function diskFault(error: unknown): DiskFault {
+  if (error instanceof Deno.errors.NotCapable) return "not_permitted";
+  return ["ENOSPC", "EDQUOT", "EFBIG"].includes(systemCode(error) ?? "") ? "full" : "not_writable";
 }
 
 /** The system's short name of an error. Its sentence would name a path, and so maybe a member. */

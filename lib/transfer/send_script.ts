@@ -30,9 +30,10 @@ cd "./$run_id" 2>/dev/null || problem unreadable
 [ "$(pwd -P)" = "$runs/$run_id" ] || problem link
 
 command -v tar >/dev/null 2>&1 || problem no_tar
-if command -v sha256sum >/dev/null 2>&1; then sha256() { sha256sum; }
+# openssl first: it uses the processor's own instructions and is several times as fast.
+if command -v openssl >/dev/null 2>&1; then sha256() { openssl dgst -sha256 -r; }
+elif command -v sha256sum >/dev/null 2>&1; then sha256() { sha256sum; }
 elif command -v shasum >/dev/null 2>&1; then sha256() { shasum -a 256; }
-elif command -v openssl >/dev/null 2>&1; then sha256() { openssl dgst -sha256 -r; }
 else problem no_sha256
 fi
 knows() { tar "$@" -cf - -T /dev/null </dev/null >/dev/null 2>&1; }
@@ -131,18 +132,35 @@ printf '%s\n' "files $files" "bytes $bytes" "left $left" "unportable $unportable
 mark end plan 0
 if [ "$only_plan" = 1 ] || [ "$files" -eq 0 ]; then mark done; exit 0; fi
 
+# Passes the archive on to the connection, and tells its length and hash.
 exec 4>&1
-mark archive
-outcome=$(
+relay() {
   {
-    {
-      {
-        { printf '%s\n' "$names" | pack "$@" 2>/dev/null 4>&-; echo "tar $?" >&3; } |
-          tee /dev/fd/5 /dev/fd/6 >&4 2>/dev/null
-      } 5>&1 | { value=$(sha256); echo "sha256 $value" >&3; }
-    } 6>&1 | { value=$(wc -c); echo "length $value" >&3; }
-  } 3>&1
-)
+    { tee /dev/fd/5 /dev/fd/6 >&4 2>/dev/null; } 5>&1 | { value=$(sha256); echo "sha256 $value" >&3; }
+  } 6>&1 | { value=$(wc -c); echo "length $value" >&3; }
+}
+# With much to send, one process in the place of four is worth looking for: every byte goes through one pipe less.
+if [ "$bytes" -gt 67108864 ] && python3 -I -S -c 'import hashlib' >/dev/null 2>&1; then
+  relay() {
+    python3 -I -S -c '
+import hashlib, os
+digest = hashlib.sha256()
+length = 0
+while True:
+    part = os.read(0, 1 << 16)
+    if not part:
+        break
+    digest.update(part)
+    length += len(part)
+    while part:
+        part = part[os.write(4, part):]
+print("length", length)
+print("sha256", digest.hexdigest())
+' >&3 2>/dev/null
+  }
+fi
+mark archive
+outcome=$({ { printf '%s\n' "$names" | pack "$@" 2>/dev/null 4>&-; echo "tar $?" >&3; } | relay; } 3>&1)
 mark section trailer
 printf '%s\n' "members $files" "$outcome"
 mark end trailer 0

@@ -64,18 +64,18 @@ export async function readSent(
   const doneMark = Buffer.from(`\n@@${nonce} done\n`);
   const trailerMark = Buffer.from(`\n@@${nonce} section trailer\n`);
   const hash = createHash("sha256");
-  let head = Buffer.alloc(0);
-  let inArchive = false;
-  let tail = Buffer.alloc(0);
   const accept = (bytes: Uint8Array) => {
     hash.update(bytes);
     handlers.archive(bytes);
   };
+  let head = Buffer.alloc(0);
+  let inArchive = false;
+  const held = new HeldChunks(tailBytes, accept);
 
   for await (const chunk of body) {
-    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    let rest: Uint8Array = chunk;
     if (!inArchive) {
-      head = Buffer.concat([head, rest]);
+      head = Buffer.concat([head, chunk]);
       const mark = head.indexOf(archiveMark);
       if (mark === -1) {
         if (head.includes(doneMark) || head.length > maxHeadBytes) break;
@@ -87,20 +87,12 @@ export async function readSent(
       const plan = readPlan(head.toString(), nonce);
       if (plan !== undefined) handlers.plan(plan);
     }
-    // Without a copy of the chunk: what was held back, then the chunk but for its own end.
-    if (tail.length + rest.length <= tailBytes) {
-      tail = Buffer.concat([tail, rest]);
-    } else {
-      const fromTail = Math.min(tail.length, tail.length + rest.length - tailBytes);
-      const fromRest = tail.length + rest.length - tailBytes - fromTail;
-      if (fromTail > 0) accept(tail.subarray(0, fromTail));
-      if (fromRest > 0) accept(rest.subarray(0, fromRest));
-      tail = Buffer.concat([tail.subarray(fromTail), rest.subarray(fromRest)]);
-    }
+    held.push(rest);
     // Windows' ssh may never end by itself.
-    if (tail.includes(doneMark)) break;
+    if (held.last(2 * doneMark.length).includes(doneMark)) break;
   }
 
+  const tail = held.rest();
   const trailerAt = tail.lastIndexOf(trailerMark);
   const end = trailerAt === -1 ? tail.length : trailerAt;
   if (end > 0) accept(tail.subarray(0, end));
@@ -112,6 +104,48 @@ export async function readSent(
     complete: parseTranscript(last, nonce).complete,
     sha256: hash.digest("hex"),
   };
+}
+
+/** Passes chunks on, whole and uncopied, when at least so many bytes have come after them. */
+class HeldChunks {
+  readonly #least: number;
+  readonly #pass: (chunk: Uint8Array) => void;
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(least: number, pass: (chunk: Uint8Array) => void) {
+    this.#least = least;
+    this.#pass = pass;
+  }
+
+  push(chunk: Uint8Array): void {
+    if (chunk.length === 0) return;
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    for (let [first] = this.#chunks; first !== undefined; [first] = this.#chunks) {
+      if (this.#length - first.length < this.#least) return;
+      this.#chunks.shift();
+      this.#length -= first.length;
+      this.#pass(first);
+    }
+  }
+
+  /** The last bytes so far, `count` of them where there are so many. */
+  last(count: number): Buffer {
+    const parts: Uint8Array[] = [];
+    let missing = count;
+    for (let index = this.#chunks.length - 1; index >= 0 && missing > 0; index--) {
+      const part = this.#chunks[index]?.subarray(-missing) ?? new Uint8Array();
+      parts.unshift(part);
+      missing -= part.length;
+    }
+    return Buffer.concat(parts);
+  }
+
+  /** Everything that has not been passed on. */
+  rest(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
 }
 
 function readPlan(text: string, nonce: string): SendPlan | undefined {

@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
 import { Staging } from "./staging.ts";
 import type { Member, MemberSink } from "./tar_reader.ts";
@@ -5,20 +6,17 @@ import type { Member, MemberSink } from "./tar_reader.ts";
 /** Bytes of bodies that are held in memory before they go to files. */
 export const memoryBytes = 64 * 1024 * 1024;
 
-/** A file that is complete, under a number in the staging folder. */
-export interface StagedFile {
-  readonly member: Member;
-  readonly path: string;
-  /** Whether it still has the mode of an unjudged file, 0600. */
-  readonly isPrivate: boolean;
-}
-
 export interface SpoolDeps {
   readonly disk: Disk;
   /** The project's `runs` folder. */
   readonly runs: string;
   random(length: number): Uint8Array;
 }
+
+/** Where a member's body is while the archive is being judged. */
+type Held =
+  | { readonly member: Member; readonly parts: Uint8Array[] }
+  | { readonly member: Member; readonly path: string };
 
 /**
  * Keeps the bodies of an archive that is still being judged: in memory, and beyond {@linkcode memoryBytes} each in a
@@ -28,9 +26,9 @@ export interface SpoolDeps {
 export class Spool implements MemberSink {
   readonly #deps: SpoolDeps;
   readonly #memoryBytes: number;
-  readonly #inMemory: { readonly member: Member; readonly parts: Uint8Array[] }[] = [];
-  readonly #staged: StagedFile[] = [];
-  #held = 0;
+  readonly #held: Held[] = [];
+  #bytesInMemory = 0;
+  #spilled = false;
   #staging: Staging | undefined;
   #open: DiskFile | undefined;
 
@@ -40,66 +38,90 @@ export class Spool implements MemberSink {
   }
 
   member(member: Member): void {
-    if (this.#staging === undefined) {
-      this.#inMemory.push({ member, parts: [] });
-    } else {
-      this.#closeFile();
-      this.#open = this.#create(this.#staging, member, 0o600);
-    }
+    if (this.#spilled) this.#startFile(member);
+    else this.#held.push({ member, parts: [] });
   }
 
   body(bytes: Uint8Array): void {
     if (this.#open !== undefined) return this.#open.write(bytes);
-    // A copy, because the rest of a chunk would stay in memory with a part of it.
-    this.#inMemory.at(-1)?.parts.push(bytes.slice());
-    this.#held += bytes.length;
-    if (this.#held > this.#memoryBytes) this.#spill();
+    const last = this.#held.at(-1);
+    if (last === undefined || !("parts" in last)) throw new Error("a body came before its member");
+    // A small part would keep the whole chunk in memory; a large one is not worth a copy.
+    const isMost = bytes.length * 2 > bytes.buffer.byteLength;
+    last.parts.push(isMost ? bytes : bytes.slice());
+    this.#bytesInMemory += bytes.length;
+    if (this.#bytesInMemory > this.#memoryBytes) this.#spill();
   }
 
-  /** Writes what is still in memory. Only for an archive that was accepted. */
-  stage(): { readonly files: readonly StagedFile[]; readonly umask: number } {
-    const staging = this.#staging ??= this.#openStaging();
-    for (const { member, parts } of this.#inMemory.splice(0)) {
-      const file = this.#create(staging, member, member.executable ? 0o755 : 0o644);
-      try {
-        for (const part of parts) file.write(part);
-      } finally {
-        file.close();
+  /**
+   * Makes the tree of the accepted archive inside the staging folder, where nobody else can come: every file whole,
+   * under its own name, with its final mode. Only for an archive that was accepted.
+   *
+   * @returns the folder that is to become the run's
+   */
+  stage(): string {
+    this.#closeFile();
+    const { disk } = this.#deps;
+    const staging = this.#openStaging();
+    const made = new Set<string>();
+    const makeDirectory = (path: string) => {
+      if (made.has(path)) return;
+      if (path !== staging.tree) makeDirectory(dirname(path));
+      disk.makeDirectory(path, 0o777);
+      made.add(path);
+    };
+    makeDirectory(staging.tree);
+    for (const held of this.#held.splice(0)) {
+      const mode = held.member.executable ? 0o755 : 0o644;
+      const target = join(staging.tree, held.member.path);
+      makeDirectory(dirname(target));
+      if ("path" in held) {
+        disk.setMode(held.path, mode & ~staging.umask);
+        disk.rename(held.path, target);
+      } else {
+        writeFile(disk.create(target, mode), held.parts);
       }
     }
-    this.#closeFile();
-    return { files: this.#staged, umask: staging.umask };
+    return staging.tree;
   }
 
-  /** Removes every file that was not placed. */
+  /** Removes everything that was not placed. */
   remove(): void {
     this.#closeFile();
     this.#staging?.remove();
     this.#staging = undefined;
-    this.#inMemory.length = 0;
+    this.#held.length = 0;
   }
 
   #spill(): void {
-    const staging = this.#staging = this.#openStaging();
-    for (const { member, parts } of this.#inMemory.splice(0)) {
-      this.#closeFile();
-      this.#open = this.#create(staging, member, 0o600);
-      for (const part of parts) this.#open.write(part);
+    this.#spilled = true;
+    for (const held of this.#held.splice(0)) {
+      this.#startFile(held.member);
+      if ("parts" in held) { for (const part of held.parts) this.#open?.write(part); }
     }
   }
 
-  #openStaging(): Staging {
-    return new Staging(this.#deps.disk, this.#deps.runs, this.#deps.random);
+  #startFile(member: Member): void {
+    this.#closeFile();
+    const path = this.#openStaging().numbered(this.#held.length);
+    this.#held.push({ member, path });
+    this.#open = this.#deps.disk.create(path, 0o600);
   }
 
-  #create(staging: Staging, member: Member, mode: number): DiskFile {
-    const { path, file } = staging.create(mode);
-    this.#staged.push({ member, path, isPrivate: mode === 0o600 });
-    return file;
+  #openStaging(): Staging {
+    return this.#staging ??= new Staging(this.#deps.disk, this.#deps.runs, this.#deps.random);
   }
 
   #closeFile(): void {
     this.#open?.close();
     this.#open = undefined;
+  }
+}
+
+function writeFile(file: DiskFile, parts: readonly Uint8Array[]): void {
+  try {
+    for (const part of parts) file.write(part);
+  } finally {
+    file.close();
   }
 }

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
 
 /**
- * A private folder beside the runs, in which files wait under numbers until they are placed. It is on the same file
- * system as they will be, so that a rename is enough. Its `lock` is held as long as its process lives: one that is
- * not held belongs to a pull that was killed.
+ * A private folder beside the runs, in which files wait until they are placed. It is on the same file system as they
+ * will be, so that a rename is enough. Its `lock` is held as long as its process lives: one that is not held belongs
+ * to a pull that was killed.
  */
 export class Staging {
   readonly #disk: Disk;
@@ -12,7 +12,6 @@ export class Staging {
   readonly #folder: string;
   readonly #madeRuns: boolean;
   readonly #lock: DiskFile;
-  #files = 0;
 
   /** @param runs the project's `runs` folder, made if it is missing */
   constructor(disk: Disk, runs: string, random: (length: number) => Uint8Array) {
@@ -38,10 +37,14 @@ export class Staging {
     return mode === null ? 0 : 0o666 & ~mode;
   }
 
-  /** A new file under the next number. */
-  create(mode: number): { readonly path: string; readonly file: DiskFile } {
-    const path = join(this.#folder, String(this.#files++));
-    return { path, file: this.#disk.create(path, mode) };
+  /** Where the tree of an accepted archive is made. */
+  get tree(): string {
+    return join(this.#folder, "tree");
+  }
+
+  /** Where the body of an archive's `number`-th member waits for the judgement. */
+  numbered(number: number): string {
+    return join(this.#folder, String(number));
   }
 
   /** Removes the folder and what is left in it, and `runs` if it was made for it and nothing came into it. */
