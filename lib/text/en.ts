@@ -1,4 +1,5 @@
 import { enPull } from "./en_pull.ts";
+import { enRent } from "./en_rent.ts";
 
 /** Every English sentence. `ja.ts` has the same keys and the same placeholders; the compiler and a test see to it. */
 export const en = {
@@ -135,9 +136,10 @@ export const en = {
   "survey.failure": "{server}: {reason}",
   "survey.failure.detail": "{server}: {reason} ({detail})",
   "survey.all_unreachable": "None of the servers can be reached",
-  "survey.observing": "Observing {count} servers for {seconds} s",
-  "survey.countdown": "Observing {count} servers: {seconds} s left",
-  "survey.asking": "Asking {count} servers",
+  "survey.observing": "Observing {count} server(s) for {seconds} s",
+  "survey.countdown": "Observing {count} server(s): {seconds} s left",
+  "survey.waiting": "Waiting for the last answers",
+  "survey.asking": "Asking {count} server(s)",
   "survey.terminal_forced":
     "{server} forces a terminal on connections (CR LF line ends); results cannot be pulled from it unaltered",
   "gpu.fault.not_installed": "nvidia-smi is not installed there",
@@ -243,7 +245,7 @@ export const en = {
   "run.holders": "{server} GPU {gpu} is in the hands of {holders}; it was idle while it was observed",
   "run.forced": "{server} GPU {gpu} is {state} ({reason}); starting there because of --force",
   "run.dry": "Dry run: nothing was sent or started",
-  "run.sending": "Sending {files} files ({size}) to {server}",
+  "run.sending": "Sending {files} file(s) ({size}) to {server}",
   "run.starting": "Starting on {server}",
   "run.taken.process": "{server} GPU {gpu}: somebody has begun to use it ({user} {pid})",
   "run.taken.job": "{server} GPU {gpu}: the job {job} was given it meanwhile",
@@ -274,7 +276,7 @@ export const en = {
   "run.not_started.hint": "Check free disk space there and look with `tias-remote status`",
   "push.brief": "Send the project's code to the servers",
   "push.flag.dry_run": "List what would be sent; send nothing",
-  "push.refused": "{count} files must not leave this machine; nothing was sent",
+  "push.refused": "{count} file(s) must not leave this machine; nothing was sent",
   "push.refused.hint":
     "Move data out of the project or below data/, leave folders out with push.exclude, or change push.max_file_mib or push.data_suffixes",
   "push.fault.too_large": "larger than {limit} MiB",
@@ -289,10 +291,10 @@ export const en = {
   "push.changed":
     "{path} changed or became unreadable while it was being sent; nothing was replaced on the server",
   "push.changed.hint": "Try again when nothing writes to it",
-  "push.sending": "Sending {files} files ({size}) to {servers}",
+  "push.sending": "Sending {files} file(s) ({size}) to {servers}",
   "push.progress": "{server} {percent}%",
-  "push.done": "{server}: {files} files ({size}) are in {folder}",
-  "push.dry": "{files} files ({size}) would be sent",
+  "push.done": "{server}: {files} file(s) ({size}) are in {folder}",
+  "push.dry": "{files} file(s) ({size}) would be sent",
   "push.job_running": "{jobs} is running on {server}: it may read a mixture of old and new code",
   "push.failed.cut": "{server}: the connection broke while sending; no file there was replaced: {reason}",
   "push.failed.disk_full": "{server}: its disk is full; no file there was replaced",
@@ -336,4 +338,5 @@ export const en = {
   "kill.lost_connection.hint": "Look with `tias-remote status` and stop it again",
   "run.named_taken": "The GPU that was named is not free any more; nothing was started",
   ...enPull,
+  ...enRent,
 } as const;

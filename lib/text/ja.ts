@@ -1,5 +1,6 @@
 import type { en } from "./en.ts";
 import { jaPull } from "./ja_pull.ts";
+import { jaRent } from "./ja_rent.ts";
 
 /** Every Japanese sentence; the terms are the specification's. */
 export const ja: Readonly<Record<keyof typeof en, string>> = {
@@ -137,6 +138,7 @@ export const ja: Readonly<Record<keyof typeof en, string>> = {
   "survey.all_unreachable": "どのサーバにも接続できません",
   "survey.observing": "{count} 台のサーバを {seconds} 秒間観測しています",
   "survey.countdown": "{count} 台のサーバを観測中：残り {seconds} 秒",
+  "survey.waiting": "最後の応答を待っています",
   "survey.asking": "{count} 台のサーバに問い合わせています",
   "survey.terminal_forced":
     "{server} は接続に端末を割り当てています（改行が CR LF）。このままではファイルを正しく持ち帰れません",
@@ -336,4 +338,5 @@ export const ja: Readonly<Record<keyof typeof en, string>> = {
   "kill.lost_connection.hint": "`tias-remote status` で確かめ，もう一度止めてください",
   "run.named_taken": "指定した GPU は空きでなくなりました。何も起動していません",
   ...jaPull,
+  ...jaRent,
 };

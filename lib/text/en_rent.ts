@@ -1,0 +1,16 @@
+/** What `train`, `stop` and `sweep` say in English. */
+export const enRent = {
+  "rent.config.number": "A number from {min} to {max} is allowed",
+  "rent.config.one_of": "One of {values} is allowed",
+  "rent.config.pattern": "A regular expression with one group is needed, such as `Step (\\d+):`",
+  "rent.config.line": "One line of text is needed",
+  "rent.config.command": "A shell command is needed",
+  "rent.config.pod_path": "An absolute path on the Pod is needed",
+  "rent.config.local_path": "A path on this machine without double quotes is needed",
+  "rent.config.member": "The name of a file or folder without `/` and blanks is needed",
+  "rent.config.url": "An address such as `https://api.runpod.io/v2` without a slash at its end is needed",
+  "rent.config.name_prefix":
+    "Small letters, digits and `-` are allowed (at most 32); not `p2m`, which belongs to the older scripts",
+  "rent.config.repository": "A repository such as `name/model` is needed",
+  "rent.config.gpus": "At least one GPU is needed",
+} as const;

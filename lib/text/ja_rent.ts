@@ -1,0 +1,18 @@
+import type { enRent } from "./en_rent.ts";
+
+/** `train`・`stop`・`sweep` の日本語の文。 */
+export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
+  "rent.config.number": "{min} 以上 {max} 以下の数が必要です",
+  "rent.config.one_of": "{values} のいずれかが必要です",
+  "rent.config.pattern": "グループを 1 つ含む正規表現（例: `Step (\\d+):`）が必要です",
+  "rent.config.line": "1 行の文字列が必要です",
+  "rent.config.command": "シェルのコマンドが必要です",
+  "rent.config.pod_path": "Pod 上の絶対パスが必要です",
+  "rent.config.local_path": "この PC 上のパス（二重引用符を含まないもの）が必要です",
+  "rent.config.member": "`/` と空白を含まないファイル名かフォルダ名が必要です",
+  "rent.config.url": "`https://api.runpod.io/v2` のような，末尾に / のないアドレスが必要です",
+  "rent.config.name_prefix":
+    "英小文字・数字・`-`（32 文字以内）を使えます。`p2m` は以前のスクリプトのものなので使えません",
+  "rent.config.repository": "`name/model` の形のリポジトリ名が必要です",
+  "rent.config.gpus": "GPU を 1 つ以上書いてください",
+};
