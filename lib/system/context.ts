@@ -64,6 +64,13 @@ export interface Context {
   random(length: number): Uint8Array;
   /** @throws {Deno.errors.NotFound} when there is no such program. */
   start(spec: ProcessSpec): RunningProcess;
+  /** Speaks HTTP; only to the hosts that the sandbox allows. */
+  readonly fetch: typeof fetch;
   /** Aborts on Ctrl-C, SIGTERM and SIGHUP. */
   readonly interrupted: AbortSignal;
+  /**
+   * Calls `listener` at each Ctrl-C, SIGTERM or SIGHUP from now on, none of which then ends the program. The result
+   * gives that up again.
+   */
+  onSignal(listener: () => void): () => void;
 }

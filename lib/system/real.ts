@@ -12,7 +12,9 @@ export function realContext(): Context {
     hostname: () => Deno.hostname(),
     random: (length) => crypto.getRandomValues(new Uint8Array(length)),
     start: (spec) => startProcess(spec.program, [...spec.args], spec.env ?? {}),
+    fetch: (input, init) => fetch(input, init),
     interrupted: interruption(),
+    onSignal: listenToSignals,
   };
 }
 
@@ -90,13 +92,19 @@ function startProcess(program: string, args: string[], env: Record<string, strin
 /** Aborts at the first Ctrl-C, SIGTERM or SIGHUP; a second one then has its usual effect and ends the program. */
 function interruption(): AbortSignal {
   const controller = new AbortController();
+  const giveUp = listenToSignals(() => {
+    controller.abort();
+    giveUp();
+  });
+  return controller.signal;
+}
+
+function listenToSignals(listener: () => void): () => void {
   const signals: Deno.Signal[] = Deno.build.os === "windows"
     ? ["SIGINT", "SIGBREAK"]
     : ["SIGINT", "SIGTERM", "SIGHUP"];
-  const stop = () => {
-    controller.abort();
-    for (const signal of signals) Deno.removeSignalListener(signal, stop);
+  for (const signal of signals) Deno.addSignalListener(signal, listener);
+  return () => {
+    for (const signal of signals) Deno.removeSignalListener(signal, listener);
   };
-  for (const signal of signals) Deno.addSignalListener(signal, stop);
-  return controller.signal;
 }
