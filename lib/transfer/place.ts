@@ -31,7 +31,8 @@ export class PlacingFailed extends Error {
  * Gives the staged tree its final place. A run that is new here becomes visible as a whole, by one rename; into one
  * that exists, each file goes by a rename of its own, over the file of the same name. Before each rename everything
  * on the way from `destination` down is looked at and has to be a real directory; the rename itself replaces a link
- * rather than follow it. So nothing outside is ever written, and a kill leaves only whole files.
+ * rather than follow it. So nothing outside is ever written, and a kill leaves only whole files. (Deno has no rename
+ * relative to an open directory, which would close the moment between the look and the rename as well.)
  *
  * @param tree the staged directory
  * @param destination the run's folder; the folder above it exists

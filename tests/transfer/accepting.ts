@@ -1,0 +1,34 @@
+/** The client's half of a pull without a connection: judge, spool, place. */
+
+import type { Disk } from "../../lib/transfer/disk.ts";
+import { placeTree } from "../../lib/transfer/place.ts";
+import { Spool } from "../../lib/transfer/spool.ts";
+import { TarReader } from "../../lib/transfer/tar_reader.ts";
+import type { Pattern } from "../../lib/transfer/whitelist.ts";
+import { anything, wide } from "./reading.ts";
+
+export interface Accepting {
+  readonly patterns?: readonly Pattern[];
+  /** Bytes held in memory; few, so that the files of the spool are used as well. */
+  readonly memory?: number;
+  readonly runs?: string;
+  readonly run?: string;
+  readonly chunk?: number;
+}
+
+let staged = 0;
+
+/** Does to `archive` what a pull does to it. Whatever is thrown, the staging folder is gone. */
+export function accept(disk: Disk, archive: Uint8Array, options: Accepting = {}): void {
+  const { patterns = anything, memory = 300, runs = "/runs", run = "r", chunk = 4096 } = options;
+  const random = () => Uint8Array.from({ length: 8 }, (_, index) => (++staged >> index) & 255);
+  const spool = new Spool({ disk, runs, random }, memory);
+  try {
+    const reader = new TarReader(patterns, wide, spool);
+    for (let at = 0; at < archive.length; at += chunk) reader.push(archive.subarray(at, at + chunk));
+    reader.finish();
+    placeTree(disk, spool.stage(), `${runs}/${run}`);
+  } finally {
+    spool.remove();
+  }
+}
