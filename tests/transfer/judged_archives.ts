@@ -261,6 +261,22 @@ export const judgedArchives: readonly JudgedArchive[] = [
     "format_mixture",
   ],
   [
+    "a time in the place of a prefix, under GNU's magic",
+    tar({ name: "b.txt", body: "x", prefix: "13474024717", format: "gnu" }),
+    "format_mixture",
+  ],
+  [
+    "a prefix under no magic",
+    tar({ name: "b.txt", body: "x", prefix: "a", format: "v7" }),
+    "format_mixture",
+  ],
+  ["an owner that is no number", tar({ ...file("a"), patch: { 108: "zz" } }), "number"],
+  [
+    "a negative time in binary",
+    tar({ ...file("a"), patch: { 136: new Uint8Array(12).fill(255) } }),
+    "accepted: a",
+  ],
+  [
     "tar-070 a segment of 304 bytes",
     tar(pax([["path", `d/${"n".repeat(300)}.txt`]]), file("raw")),
     "name_too_long",
