@@ -7,6 +7,8 @@ export interface PodFile {
   readonly size: number;
   /** Lower-case hexadecimal. */
   readonly sha256: string;
+  /** What git calls the blob, in lower-case hexadecimal: the Hub knows small files only by it. */
+  readonly gitSha1: string;
 }
 
 /** What of a finished checkpoint is to be kept (without `hub.exclude`), as listed on the Pod. */
