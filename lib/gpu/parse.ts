@@ -56,14 +56,14 @@ export function parseGpuList(text: string, status: number | null): GpuList {
   const stopped = status === null || status === 124 || status === 137 || status === 143;
   const rows: GpuRow[] = [];
   const notes: string[] = [];
-  for (const line of wholeLines(text, status === 0)) {
+  for (const line of wholeLines(text, status === 0 || status === 14)) {
     const fields = line.split(",");
     const index = gpuIndex(fields[0]);
-    if (fields.length < 6 || index === null) {
+    if (fields.length < 2 || index === null) {
       notes.push(sanitizeLine(line.trim()));
       continue;
     }
-    const [used, total, utilization] = fields.slice(-3);
+    const [used, total, utilization] = numbersOf(fields);
     rows.push({
       index,
       uuid: readUuid(fields[1]),
@@ -78,6 +78,14 @@ export function parseGpuList(text: string, status: number | null): GpuList {
     return { rows, fault: { kind: listFault(text, status), detail: faultDetail(text) }, notes };
   }
   return { rows: withoutTwins(rows), fault: null, notes };
+}
+
+// The three numbers at the end of a whole row. Fields are parted by ", ": a comma without the blank stands inside a
+// number ("1,024"), and then none is where it seems to be.
+function numbersOf(fields: readonly string[]): readonly string[] {
+  const numbers = fields.slice(-3);
+  const torn = fields[1]?.startsWith(" ") === true && numbers.some((field) => !field.startsWith(" "));
+  return fields.length < 6 || torn ? [] : numbers;
 }
 
 // Two rows with one index or one uuid cannot be told apart: neither can be judged or joined.
@@ -110,19 +118,29 @@ function faultDetail(text: string): string {
   return lastLines(text.split("\n").slice(0, 3).join("\n"), 3)[0] ?? "";
 }
 
-/** Samples of each GPU in the order of time, from `index, utilization.gpu, memory.used` repeated by `-lms`. */
+/**
+ * Samples of each GPU in the order of time, from `index, utilization.gpu, memory.used` repeated by `-lms`. A sentence
+ * between them ("Unable to determine the device handle …: GPU is lost") tells that something is wrong with one of the
+ * GPUs, not with which: for each of them it is a moment without a reading.
+ */
 export function parseSamples(text: string): Map<number, Sample[]> {
   const samples = new Map<number, Sample[]>();
   for (const line of wholeLines(text, false)) {
     const fields = line.split(",");
     const index = gpuIndex(fields[0]);
-    if (index === null || fields.length < 2) continue;
+    if (index === null) {
+      if (/^(WARNING:|index,)/i.test(line.trim())) continue;
+      for (const moments of samples.values()) moments.push({ utilizationPercent: null, memoryUsedMib: null });
+      continue;
+    }
     const whole = fields.length === 3;
     const sample = {
       utilizationPercent: whole ? reading(fields[1], 100) : null,
       memoryUsedMib: whole ? reading(fields[2], maxMib) : null,
     };
-    samples.set(index, [...samples.get(index) ?? [], sample]);
+    const moments = samples.get(index);
+    if (moments === undefined) samples.set(index, [sample]);
+    else moments.push(sample);
   }
   return samples;
 }
@@ -133,6 +151,9 @@ export interface PmonProcess {
   readonly pid: number;
   readonly smMaxPercent: number | null;
 }
+
+/** Columns of a table whose header did not come. */
+const defaultColumns: readonly string[] = ["gpu", "pid", "type", "sm"];
 
 export interface PmonReading {
   readonly processes: readonly PmonProcess[];
@@ -146,22 +167,26 @@ export interface PmonReading {
  */
 export function parsePmon(text: string): PmonReading {
   const found = new Map<string, PmonProcess>();
-  let columns = ["gpu", "pid", "type", "sm"];
+  let columns: readonly string[] | undefined;
   let doubtful = false;
   for (const line of wholeLines(text, false)) {
     if (line.trim().startsWith("#")) {
       const names = line.replace("#", " ").trim().toLowerCase().split(/\s+/);
-      if (names.includes("pid")) columns = names;
+      if (!names.includes("pid")) continue;
+      // A process may have a line feed in its name, and behind it what it likes.
+      doubtful ||= !["gpu", "type"].every((name) => names.includes(name)) ||
+        (columns !== undefined && columns.join(" ") !== names.join(" "));
+      columns ??= names;
       continue;
     }
     const words = line.trim().split(/\s+/);
-    const column = (name: string) => words[columns.indexOf(name)] ?? "";
+    const column = (name: string) => words[(columns ?? defaultColumns).indexOf(name)] ?? "";
     const index = gpuIndex(column("gpu"));
-    // A sentence ("Not supported on the device(s)") is no row; `-` for a process is a GPU without one.
-    if (index === null || column("pid") === "-") continue;
-    if (column("type") === "G") continue;
     const pid = readPid(column("pid"));
-    if (pid === null) {
+    // A sentence ("Not supported on the device(s)") is no row; `-` for a process is a GPU without one.
+    if (index === null && pid === null || column("pid") === "-") continue;
+    if (column("type") === "G") continue;
+    if (index === null || pid === null) {
       doubtful = true;
       continue;
     }
@@ -190,7 +215,8 @@ export interface ComputeApps {
 export function parseComputeApps(text: string, status: number | null): ComputeApps {
   const apps: ComputeApp[] = [];
   let readable = status === 0 || status === 14;
-  for (const line of wholeLines(text, status === 0)) {
+  // A cut row is unreadable, not absent.
+  for (const line of wholeLines(text, true)) {
     if (/^WARNING:/i.test(line.trim())) continue;
     const [uuidField, pidField, memory, ...rest] = line.split(",");
     const uuid = readUuid(uuidField);
