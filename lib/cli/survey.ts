@@ -21,6 +21,8 @@ export async function observeServers(
   const line = (left: number) =>
     seconds === 0
       ? texts.say("survey.asking", { count })
+      : left === 0
+      ? texts.say("survey.waiting")
       : world.err.isTerminal
       ? texts.say("survey.countdown", { count, seconds: left })
       : texts.say("survey.observing", { count, seconds });

@@ -8,7 +8,7 @@ export const computeAppsQuery =
   "nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv,noheader,nounits";
 
 /** Seconds that one question to nvidia-smi may take; a dead driver makes it hang. */
-const querySeconds = 20;
+const querySeconds = 15;
 
 const factsText = `
 LC_ALL=C; export LC_ALL

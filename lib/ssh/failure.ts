@@ -62,7 +62,6 @@ const phrases: readonly (readonly [RegExp, FailureKind])[] = [
     "authentication",
   ],
   [/Could not resolve hostname/, "resolve"],
-  [/Not allowed at this time|kex_exchange_identification: .*(reset|closed)|Exceeded MaxStartups/i, "blocked"],
   [
     /Connection timed out|Operation timed out|Connection to .* timed out|timed out during banner exchange/i,
     "timeout",
@@ -70,6 +69,8 @@ const phrases: readonly (readonly [RegExp, FailureKind])[] = [
   [/Connection refused/i, "refused"],
   [/No route to host|Network is unreachable|Host is down/i, "no_route"],
   [/stdio forwarding failed|administratively prohibited|channel \d+: open failed/i, "jump_failed"],
+  // Behind the jump host's own words: its channel failing ends the key exchange too.
+  [/Not allowed at this time|kex_exchange_identification: .*(reset|closed)|Exceeded MaxStartups/i, "blocked"],
   [
     /Connection closed by|Connection reset by|Broken pipe|client_loop: send disconnect|not responding/i,
     "closed",
