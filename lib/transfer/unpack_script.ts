@@ -14,7 +14,12 @@ unpack() {
   incoming=$(mktemp -d "$remote_dir/.tias-remote-incoming.XXXXXX") || return 3
   trap 'rm -rf "$incoming"' EXIT
   trap 'exit 129' HUP INT TERM
-  tar -C "$incoming" -xof - || { unpack_status=$?; cat >/dev/null; [ -e "$incoming/$seal" ] || return 3; return $unpack_status; }
+  if ! tar_says=$(tar -C "$incoming" -xof - 2>&1); then
+    cat >/dev/null
+    printf '%s\\n' "$tar_says"
+    case $tar_says in *[Uu]nexpected\\ EOF* | *[Tt]runcated* | *[Ss]hort\\ read*) return 4 ;; esac
+    return 3
+  fi
   [ -e "$incoming/$seal" ] || return 4
   rm -f "$incoming/$seal"
   # No name in the tar holds a line feed: they are refused before packing.
