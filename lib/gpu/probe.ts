@@ -39,9 +39,9 @@ apps() { limited ${querySeconds} ${computeAppsQuery} 2>&1; }
 owner() {
   answer=$(ps -o user=,etimes= -p "$1" 2>&1); ps_status=$?
   user=\${answer%% *}
-  case $ps_status:$user in
-    0:*+) full=$(stat -c %U "/proc/$1" 2>/dev/null) && answer="$full \${answer##* }" ;;
-    0:* | *:) ;;
+  case $user:$ps_status in
+    *+:0) full=$(stat -c %U "/proc/$1" 2>/dev/null) && answer="$full \${answer##* }" ;;
+    *:0 | :*) ;;
     *) # A ps that does not know these options.
       ps_status=2
       full=$(stat -c %U "/proc/$1" 2>/dev/null) && ticks=$(start_time "$1") && read -r up rest </proc/uptime &&

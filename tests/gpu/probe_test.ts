@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { judgeGpu } from "../../lib/gpu/judge.ts";
+import { probeScript } from "../../lib/gpu/probe.ts";
+import { readServer } from "../../lib/gpu/reading.ts";
+import { findBegin, framingScript, parseTranscript, type Transcript } from "../../lib/ssh/framing.ts";
+import { shellAssignments } from "../../lib/ssh/quote.ts";
+import type { RemoteScript } from "../../lib/ssh/connection.ts";
+import { runShell, shells, temporaryFolder, writePrograms } from "../shell.ts";
+import { pmonHeader, row, thresholds, uuidA, uuidB } from "./look.ts";
+
+const nonce = "0123456789abcdef".repeat(2);
+
+/** The script as it is sent to a server. */
+function sent(script: RemoteScript): string {
+  return shellAssignments({ nonce, ...script.values }) + framingScript + script.text;
+}
+
+/** A stand-in for nvidia-smi that prints these texts. */
+function nvidiaSmi(answers: { list: string; samples?: string; pmon?: string; apps?: string }): string {
+  const print = (text: string) => `printf '%s' '${text}'`;
+  return `case "$*" in
+    *memory.total*) ${print(answers.list)} ;;
+    *-lms*) ${print(answers.samples ?? "")}; exec sleep 5 ;;
+    pmon*) ${print(answers.pmon ?? "")} ;;
+    *compute-apps*) ${print(answers.apps ?? "")} ;;
+    *) exit 2 ;;
+  esac`;
+}
+
+/** Looks at this machine as at a server whose programs are these. */
+async function probe(
+  shell: readonly string[],
+  programs: Readonly<Record<string, string>>,
+  seconds: number,
+): Promise<{ transcript: Transcript; asked: string }> {
+  await using folder = await temporaryFolder();
+  const asked = `${folder.path}/asked`;
+  await Deno.writeTextFile(asked, "");
+  await writePrograms(`${folder.path}/bin`, {
+    ps: `echo "$*" >>'${asked}'; echo alice 90000`,
+    ...programs,
+  });
+  const { stdout } = await runShell(sent(probeScript("~/work", { seconds, intervalMs: 100 })), {
+    shell,
+    env: { HOME: folder.path, PATH: `${folder.path}/bin:${Deno.env.get("PATH")}` },
+  });
+  const transcript = parseTranscript(stdout.slice(findBegin(stdout, nonce)), nonce);
+  return { transcript, asked: await Deno.readTextFile(asked) };
+}
+
+for (const shell of shells) {
+  const name = shell.join(" ");
+
+  Deno.test(`probeScript() is POSIX shell to ${name}`, async () => {
+    for (
+      const script of [probeScript("~/work", null), probeScript("~/work", { seconds: 10, intervalMs: 500 })]
+    ) {
+      const { code, stderr } = await runShell(`${shell.join(" ")} -n <<'END'\n${sent(script)}\nEND`);
+      assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
+    }
+  });
+
+  Deno.test(`probeScript() collects all five sources in ${name}`, async () => {
+    const { transcript, asked } = await probe(shell, {
+      "nvidia-smi": nvidiaSmi({
+        list: row(0) + row(1, { uuid: uuidB }),
+        samples: "0, 0, 3\n1, 74, 5\n0, 1, 3\n1, 0, 5\n0, 9",
+        pmon: `${pmonHeader}    0  77  C  3  -  -  -  -  -  python\n    1  2496  G  -  -  -  -  -  -  Xorg\n`,
+        apps: `${uuidA}, 77, 12\n${uuidB}, 78, 5\n`,
+      }),
+    }, 1);
+    assert.equal(transcript.complete, true);
+    const { gpus } = readServer(transcript, false);
+    assert.deepEqual(
+      gpus.map((gpu) => [
+        judgeGpu(gpu, thresholds).state,
+        gpu.samples.length,
+        ...gpu.processes.map((it) => `${it.pid} ${it.smMaxPercent} ${it.usedMemoryMib}`),
+      ]),
+      [["idle_held", 2, "77 3 12"], ["busy", 2, "78 null 5"]],
+    );
+    // BusyBox's shell runs its own ps, whatever the PATH.
+    if (name.startsWith("busybox")) return;
+    assert.deepEqual(gpus.map(({ processes }) => processes.map((it) => `${it.user} ${it.elapsedSec}`)), [
+      ["alice 90000"],
+      ["alice 90000"],
+    ]);
+    assert.equal(asked, "-o user=,etimes= -p 77\n-o user=,etimes= -p 78\n");
+  });
+
+  Deno.test(`probeScript() takes one instant reading in ${name}`, async () => {
+    const { transcript } = await probe(shell, { "nvidia-smi": nvidiaSmi({ list: row(0) }) }, 0);
+    assert.deepEqual(
+      transcript.sections.map(({ name, status }) => `${name} ${status}`),
+      ["facts 0", "jobs 0", "gpu_list 0", "apps 0", "age 0", "claims 0"],
+    );
+    const { gpus } = readServer(transcript, true);
+    assert.deepEqual(gpus.map((gpu) => judgeGpu(gpu, thresholds).state), ["unused"]);
+  });
+}
+
+Deno.test("probeScript() asks ps about nothing that is no process number", async () => {
+  const { asked } = await probe(["sh"], {
+    "nvidia-smi": nvidiaSmi({
+      list: row(0),
+      apps: [
+        `${uuidA}, 1;reboot, 5`,
+        `${uuidA}, $(id), 5`,
+        `${uuidA}, -1, 5`,
+        `${uuidA}, 0, 5`,
+        `${uuidA}, 4194305, 5`,
+        `${uuidA}, 173015040, 5`,
+        `${uuidA}, 077, 5`,
+        `${uuidA.toLowerCase()} , 42 , 5`,
+        `${uuidB}, 42, 5\r`,
+      ].join("\n") + "\n",
+    }),
+  }, 0);
+  assert.equal(asked, "-o user=,etimes= -p 42\n");
+});
+
+Deno.test("probeScript() tells a missing nvidia-smi from one that fails", async () => {
+  const missing = await probe(["sh"], { timeout: `shift 3; exec "$@"` }, 0);
+  assert.equal(readServer(missing.transcript, true).gpuList.fault?.kind, "not_installed");
+  const failing = await probe(["sh"], {
+    "nvidia-smi": "echo 'Failed to initialize NVML: Driver/library version mismatch'; exit 18",
+  }, 0);
+  assert.equal(readServer(failing.transcript, true).gpuList.fault?.kind, "driver_mismatch");
+});
+
+Deno.test("probeScript() finds owner and age itself where ps does not know the question", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  const { transcript } = await probe(["sh"], {
+    "nvidia-smi": nvidiaSmi({ list: row(0), apps: `${uuidA}, 1, 5\n` }),
+    ps: `echo "ps: bad -o argument 'etimes'" >&2; exit 1`,
+    stat: "echo root",
+  }, 0);
+  const [owner] = readServer(transcript, true).gpus[0]?.processes ?? [];
+  assert.equal(owner?.user, "root");
+  assert.ok((owner?.elapsedSec ?? -1) >= 0);
+});
+
+Deno.test("probeScript() asks for the whole name where ps cuts it short", async () => {
+  const { transcript } = await probe(["sh"], {
+    "nvidia-smi": nvidiaSmi({ list: row(0), apps: `${uuidA}, 1, 5\n` }),
+    ps: "echo 'libvirt+ 864000'",
+    stat: "echo libvirt-qemu",
+  }, 0);
+  const [owner] = readServer(transcript, true).gpus[0]?.processes ?? [];
+  assert.deepEqual([owner?.user, owner?.userTruncated, owner?.elapsedSec], ["libvirt-qemu", false, 864000]);
+});
