@@ -34,6 +34,7 @@ export function faultOfSegment(segment: string): RefusalRule | undefined {
   if (segment === "..") return "parent_segment";
   if (control.test(segment)) return "control_character";
   if (invisible.test(segment)) return "invisible_character";
+  if (segment.includes("\\")) return "backslash";
   if (segment.includes(":")) return "colon";
   if (/[<>"|?*]/.test(segment)) return "forbidden_character";
   // Windows drops them, so `.. ` would become `..`.
