@@ -81,7 +81,7 @@ export const en = {
   "ssh.missing.hint": "Install the OpenSSH client, or name it with TIAS_REMOTE_SSH",
   "ssh.not_permitted": "tias-remote was started without the right to run `{program}`",
   "ssh.not_permitted.hint":
-    "Use the system's ssh, or add the program to `run` in the permission set of deno.json",
+    "Use the system's ssh, or allow this one: `--allow-run=PROGRAM`, or an entry of `run` in the permission set of deno.json",
   "ssh.failure.resolve": "unreachable: its address has no meaning here",
   "ssh.failure.refused": "unreachable: the connection was refused",
   "ssh.failure.no_route": "unreachable: there is no route to it",

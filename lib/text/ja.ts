@@ -83,7 +83,7 @@ export const ja: Readonly<Record<keyof typeof en, string>> = {
   "ssh.missing.hint": "OpenSSH クライアントを入れるか，TIAS_REMOTE_SSH で場所を指定してください",
   "ssh.not_permitted": "`{program}` を実行する権限なしで起動されています",
   "ssh.not_permitted.hint":
-    "システムの ssh を使うか，deno.json の権限の `run` にそのプログラムを足してください",
+    "システムの ssh を使うか，`--allow-run=プログラム` を付けるか，deno.json の権限の `run` に足して許可してください",
   "ssh.failure.resolve": "接続不可：アドレスを解決できません",
   "ssh.failure.refused": "接続不可：接続を拒否されました",
   "ssh.failure.no_route": "接続不可：経路がありません",
