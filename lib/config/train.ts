@@ -64,8 +64,11 @@ const train = z.strictObject({
   steps: wholeNumber(1, 1_000_000_000),
   /** The number of the last checkpoint; default `steps - 1`. */
   expected_checkpoint: wholeNumber(0, 1_000_000_000).optional(),
-  /** The file whose presence in a checkpoint says that it was written to its end. */
-  commit_marker: memberName.default("_CHECKPOINT_METADATA"),
+  /** The file of a checkpoint with a line like `pattern` (a basic regular expression) once the checkpoint is whole. */
+  commit_marker: z.strictObject({
+    file: memberName.default("_CHECKPOINT_METADATA"),
+    pattern: line.default('"commit_timestamp_nsecs": *[1-9]'),
+  }, map).prefault({}),
   progress: z.strictObject({
     style: oneOf("openpi", "tqdm", "pytorch").default("openpi"),
     step: pattern().optional(),
@@ -79,7 +82,9 @@ export const trainSchema = z.strictObject({
   api_url: url.default("https://api.runpod.io/v2"),
   image: line,
   /** The image's own start script, which starts sshd, as words. */
-  start_command: listOf(line).default(["/start.sh"]),
+  start_command: z.array(line, { error: rule(message("rent.config.start")) }).min(1, {
+    error: rule(message("rent.config.start")),
+  }).default(["/start.sh"]),
   cloud: oneOf("SECURE", "COMMUNITY").default("SECURE"),
   gpus: z.array(gpu, { error: rule(message("rent.config.gpus")) }).min(1, {
     error: rule(message("rent.config.gpus")),

@@ -12,5 +12,6 @@ export const enRent = {
   "rent.config.name_prefix":
     "Small letters, digits and `-` are allowed (at most 32); not `p2m`, which belongs to the older scripts",
   "rent.config.repository": "A repository such as `name/model` is needed",
+  "rent.config.start": "At least one word is needed: the image's own start script",
   "rent.config.gpus": "At least one GPU is needed",
 } as const;

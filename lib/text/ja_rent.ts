@@ -14,5 +14,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.config.name_prefix":
     "英小文字・数字・`-`（32 文字以内）を使えます。`p2m` は以前のスクリプトのものなので使えません",
   "rent.config.repository": "`name/model` の形のリポジトリ名が必要です",
+  "rent.config.start": "イメージ自身の起動スクリプトを 1 語以上書いてください",
   "rent.config.gpus": "GPU を 1 つ以上書いてください",
 };
