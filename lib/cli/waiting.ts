@@ -10,6 +10,8 @@ export async function whileWaiting<T>(
   line: (secondsLeft: number) => string,
   work: Promise<T>,
 ): Promise<T> {
+  // It may fail while the first line is still being written; the failure is met at the await below.
+  work.catch(() => {});
   if (!world.err.isTerminal) {
     await world.err.write(`${line(seconds)}\n`);
     return await work;

@@ -157,7 +157,7 @@ Deno.test({
     const own = `${lab.root}/ssh`;
     await Deno.writeTextFile(own, "#!/bin/sh\necho started >&2\n", { mode: 0o755 });
     const outcome = await tell(lab, project, ["gpus", "--observe", "0"], { env: { TIAS_REMOTE_SSH: own } });
-    assert.equal(outcome.code, 2);
+    assert.equal(outcome.code, 2, outcome.err);
     assert.match(
       outcome.err,
       /error: tias-remote was started without the right to run `.*\/ssh`\nhint: .*deno\.json/,
