@@ -38,7 +38,7 @@ export class Connection {
   readonly #deps: SshDeps;
   readonly #script: RemoteScript;
   readonly #over = new AbortController();
-  readonly #stderr: Promise<string>;
+  readonly #stderr: Words;
   readonly #payload: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #sent: Promise<void>;
   #payloadFault: unknown;
@@ -67,7 +67,7 @@ export class Connection {
       : `exec sh -c 'eval "$(dd bs=1 count=${text.length} 2>/dev/null)"'`;
     this.#process = startSsh(deps, sshArguments(settings, destination, command, deps.os));
     this.#reader = this.#process.stdout.getReader();
-    this.#stderr = collectText(this.#process.stderr);
+    this.#stderr = new Words(this.#process.stderr);
     this.#payload = script.payload?.getReader();
     this.#sent = sendInput(this.#process.stdin, text, this.#payload).catch((fault) => {
       // What was to be sent could not be read here. The server must not take the beginning for the whole.
@@ -119,8 +119,13 @@ export class Connection {
    */
   async failure(): Promise<ConnectionFailure> {
     const { code } = await this.close();
-    const stderr = await this.#stderr;
-    return classifyFailure({ code, stderr, noise: this.#noise, begun: this.#begun, ended: this.#ended });
+    return classifyFailure({
+      code,
+      stderr: this.#stderr.text,
+      noise: this.#noise,
+      begun: this.#begun,
+      ended: this.#ended,
+    });
   }
 
   /** Ends ssh after two seconds of grace (Windows' ssh may stay when its work is done) and frees everything. */
@@ -135,6 +140,7 @@ export class Connection {
     await this.#reader.cancel().catch(() => {});
     const { code, signal } = await status;
     patience.abort();
+    await this.#stderr.finish(this.#deps.clock);
     await this.#sent;
     if (this.#payloadFault !== undefined) throw this.#payloadFault;
     return { code: signal === null ? code : null };
@@ -165,12 +171,13 @@ export async function runScript(
   const chunks: Uint8Array[] = [];
   let size = 0;
   let tail = "";
+  const last = new RegExp(`@@${connection.nonce} done\\r?\\n`);
   for await (const chunk of connection.body()) {
     chunks.push(chunk);
     size += chunk.length;
     tail = (tail + latin1(chunk)).slice(-128);
     // Windows' ssh may never end by itself; the last marker is the end of the answer.
-    if (tail.includes(`@@${connection.nonce} done`) || size > maxAnswer) break;
+    if (last.test(tail) || size > maxAnswer) break;
   }
   const transcript = parseTranscript(new TextDecoder().decode(concatenate(chunks)), connection.nonce);
   if (!transcript.complete) return { ok: false, failure: await connection.failure(), partial: transcript };
@@ -225,11 +232,37 @@ async function sendInput(
   }
 }
 
-async function collectText(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const chunk of stream) text = (text + decoder.decode(chunk, { stream: true })).slice(-65_536);
-  return text + decoder.decode();
+/** The last of what ssh says. */
+class Words {
+  text = "";
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #spoken: Promise<void>;
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+    this.#spoken = this.#listen();
+  }
+
+  /**
+   * Waits for the end of what an ssh that has ended still had to say. The second ssh that `-J` starts may live on,
+   * blocked in a connection of its own, with standard error in its hands: it is not waited for.
+   */
+  async finish(clock: Context["clock"]): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([this.#spoken, clock.sleep(500, patience.signal)]);
+    patience.abort();
+    await this.#reader.cancel().catch(() => {});
+    await this.#spoken;
+  }
+
+  async #listen(): Promise<void> {
+    const decoder = new TextDecoder();
+    for (;;) {
+      const { done, value } = await this.#reader.read();
+      this.text = (this.text + decoder.decode(value, { stream: !done })).slice(-65_536);
+      if (done) return;
+    }
+  }
 }
 
 function concatenate(chunks: readonly Uint8Array[]): Uint8Array {
