@@ -17,7 +17,7 @@ export function applicationText(program: string, texts: Texts): ApplicationText 
     corrections.length === 0
       ? ""
       : ` (${
-        say("usage.did_you_mean", { corrections: corrections.map((word) => `\`${word}\``).join(", ") })
+        say("usage.did_you_mean", { corrections: corrections.map((word) => `\`${word.replaceAll("`", "")}\``).join(", ") })
       })`;
   const flag = (name: string) => `--${name.replace(/^-+/, "")}`;
 
