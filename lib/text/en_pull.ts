@@ -49,16 +49,16 @@ export const enPull = {
   "pull.refused.hint":
     "With --verbose the name is shown masked. Rename or remove the file on the server; if the server should not send this at all, tell its administrator",
   "pull.refused.member": "name, masked: {name}",
-  "pull.nothing": "The run {run} on {server} has no file that may come; {left} entries were left behind",
+  "pull.nothing": "The run {run} on {server} has no file that may come; left behind: {left}",
   "pull.nothing.hint":
     "Results may not be written yet. What may come is `pull.whitelist` in configs/remote.yaml",
-  "pull.starting": "Pulling {run} from {server}: {files} files, {size}",
+  "pull.starting": "Pulling {run} from {server}: {files} file(s), {size}",
   "pull.progress": "{percent}%  {done} of {total}  {rate}/s",
   "pull.progress.left": "{time} left",
-  "pull.done": "{files} files ({size}) of {run} came from {server} and are in {folder}",
-  "pull.left": "{count} entries were left behind on {server}",
-  "pull.would": "{files} files ({size}) of {run} would come from {server} into {folder}",
-  "pull.would.left": "{count} entries would be left behind on {server}",
+  "pull.done": "{files} file(s) ({size}) of {run} came from {server} and are in {folder}",
+  "pull.left": "Left behind on {server}: {count}",
+  "pull.would": "{files} file(s) ({size}) of {run} would come from {server} into {folder}",
+  "pull.would.left": "Would be left behind on {server}: {count}",
   "pull.unportable":
     "Of the entries left behind, {count} are on the whitelist but have names that not every system can hold; rename them on {server} to pull them",
   "pull.not_whole": "Parts of the run on {server} could not be looked through; there may be more results",

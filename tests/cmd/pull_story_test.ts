@@ -65,7 +65,7 @@ Deno.test({
     assert.equal(dry.code, 0, dry.err);
     assert.match(
       dry.out,
-      /^2 files \(8 B\) of exp-1 would come from Archimedes into .*runs\/exp-1\n3 entries would/,
+      /^2 file\(s\) \(8 B\) of exp-1 would come from Archimedes into .*runs\/exp-1\nWould be left behind on Archimedes: 3\n$/,
     );
     assert.equal(dry.connections, 1);
     assert.deepEqual(await tree(runs), {});
@@ -75,7 +75,7 @@ Deno.test({
     assert.equal(found.connections, 3, "one for each server that answers, and one for the pull");
     assert.match(
       found.out,
-      /^2 files \(8 B\) of exp-1 came from Archimedes and are in .*\n3 entries were left behind/,
+      /^2 file\(s\) \(8 B\) of exp-1 came from Archimedes and are in .*\nLeft behind on Archimedes: 3\n$/,
     );
     assert.match(found.err, /warning: Dead could not be searched: unreachable/);
     assert.deepEqual(await tree(runs), { "exp-1/figures/a.png": "png", "exp-1/config.yaml": "x: 1\n" });
@@ -112,7 +112,7 @@ Deno.test({
     assert.equal(nothing.code, 1);
     assert.match(
       nothing.err,
-      /error: The run empty on Newton has no file that may come; 1 entries were left behind/,
+      /error: The run empty on Newton has no file that may come; left behind: 1/,
     );
     for (const id of ["_remote_logs", "../exp-1", "a/b", "", " exp-1"]) {
       const refused = await tell(lab, project, ["pull", id]);
@@ -266,7 +266,7 @@ Deno.test({
     }
     const many = await tell(lab, project, ["pull", "many", "--server", "Newton"]);
     assert.equal(many.code, 0, many.err);
-    assert.match(many.out, /^10000 files/);
+    assert.match(many.out, /^10000 file\(s\)/);
     assert.equal(await Deno.readTextFile(join(project, "runs/many/figures/9999.png")), "9999");
 
     // Holes take no space there; they are sent as what they read as.
@@ -275,7 +275,7 @@ Deno.test({
     await Deno.truncate(join(large, "checkpoints/last.pt"), size);
     const one = await tell(lab, project, ["pull", "large", "--server", "Newton", "--with-checkpoints"]);
     assert.equal(one.code, 0, one.err);
-    assert.match(one.out, /^1 files \(2\.0 GiB\)/);
+    assert.match(one.out, /^1 file\(s\) \(2\.0 GiB\)/);
     assert.equal((await Deno.stat(join(project, "runs/large/checkpoints/last.pt"))).size, size);
   },
 });
