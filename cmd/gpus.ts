@@ -1,5 +1,6 @@
 import { buildCommand, type Command } from "@stricli/core";
 import { type CommonFlags, commonFlags, jsonFlag, observeFlag } from "../lib/cli/flags.ts";
+import { recentJobs } from "../lib/cli/job_view.ts";
 import { action, type CliContext, main } from "../lib/cli/program.ts";
 import { observeServers, requireAnswer } from "../lib/cli/survey.ts";
 import { surveyJson } from "../lib/cli/survey_json.ts";
@@ -33,7 +34,10 @@ function planGpus(flags: GpusFlags, config: RemoteConfig): GpusPlan {
 }
 
 async function executeGpus(world: Context, texts: Texts, plan: GpusPlan): Promise<ExitCode> {
-  const reports = await observeServers(world, texts, plan.config, () => plan.observation);
+  const reports = recentJobs(
+    await observeServers(world, texts, plan.config, () => plan.observation),
+    world.clock.now(),
+  );
   const selection = selectGpu(reports, { force: false, noData: false });
   const choice = selection.kind === "candidates" ? selection.candidates[0] : undefined;
   if (plan.json) {

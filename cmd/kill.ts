@@ -45,11 +45,7 @@ async function executeKill(world: Context, texts: Texts, plan: KillPlan): Promis
     (server) => killScript(server.remote_dir, job, plan.graceSeconds, orderFor(server).readable),
     (fields) => fields["found"] === "1" && fields["state"] !== "elsewhere",
   );
-  const running = location.found.filter(({ fields }) => fields["state"] !== "ended");
-  const target = await onlyJob(world, texts, job, {
-    ...location,
-    found: running.length > 0 ? running : location.found,
-  });
+  const target = await onlyJob(world, texts, job, { ...location, found: liveliest(location.found) });
   for (const other of location.found) if (other !== target) await other.stream.close();
   const { server } = target;
   try {
@@ -65,6 +61,15 @@ async function executeKill(world: Context, texts: Texts, plan: KillPlan): Promis
   } finally {
     await target.stream.close();
   }
+}
+
+/** A job that runs is meant before one whose keeper is gone, and that before one that has ended. */
+function liveliest(found: readonly LocatedJob[]): readonly LocatedJob[] {
+  for (const state of ["running", "lost"]) {
+    const those = found.filter(({ fields }) => fields["state"] === state);
+    if (those.length > 0) return those;
+  }
+  return found;
 }
 
 async function awaitEnd(world: Context, texts: Texts, job: string, target: LocatedJob): Promise<ExitCode> {

@@ -96,5 +96,5 @@ export function probeScript(remoteDir: string, observation: Observation | null):
     seconds: observation?.seconds ?? 0,
     interval: observation?.intervalMs ?? 0,
   };
-  return { text, values, seconds: 30 + (observation === null ? 0 : observation.seconds + 3 * querySeconds) };
+  return { text, values, seconds: 20 + (observation === null ? 0 : observation.seconds + 2 * querySeconds) };
 }
