@@ -1,4 +1,4 @@
-import { isMap, isNode, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from "yaml";
 import type { z } from "zod";
 import { ExitCode, type Message, message, UserError } from "../system/errors.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
@@ -28,8 +28,9 @@ export function parseConfig<T>(source: string, file: string, schema: z.ZodType<T
   try {
     value = document.toJS();
   } catch (cause) {
-    // An alias bomb: `yaml` refuses to expand it.
-    throw invalid(message("config.syntax", { place: at(0), problem: String((cause as Error).message) }));
+    // An alias without its anchor, or an alias bomb, which `yaml` refuses to expand.
+    const problem = sanitizeLine((cause as Error).message);
+    throw invalid(message("config.syntax", { place: at(lostAliasOffset(document)), problem }));
   }
 
   const result = schema.safeParse(value);
@@ -86,6 +87,18 @@ function show(value: unknown): string {
   return sanitizeLine(text.length > 60 ? `${text.slice(0, 57)}...` : text);
 }
 
+function lostAliasOffset(document: Document): number {
+  let offset = 0;
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      offset = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return offset;
+}
+
 /** Where the value at `path` stands; for a missing one, where the nearest enclosing value stands. */
 function valueOffset(root: unknown, path: readonly (string | number)[]): number {
   let node = root;
@@ -130,8 +143,12 @@ function allowedKeys(schema: z.ZodType, path: readonly (string | number)[]): str
 }
 
 function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
-  let inner = schema as (z.ZodType & { unwrap?: () => z.ZodType; def?: { in?: z.ZodType } }) | undefined;
+  let inner = schema as
+    | (z.ZodType & { unwrap?: () => z.ZodType; def?: { type?: string; in?: z.ZodType } })
+    | undefined;
   for (;;) {
+    // An array's `unwrap` would give its element.
+    if (inner?.def?.type === "array") return inner;
     const next = typeof inner?.unwrap === "function" ? inner.unwrap() : inner?.def?.in;
     if (next === undefined) return inner;
     inner = next as typeof inner;

@@ -6,8 +6,8 @@ import { anyWholeNumber, boolean, listOf, rule, textLike, wholeNumber } from "./
 const name = textLike(/^[A-Za-z0-9_-]+$/, message("config.allowed.server_name"));
 
 // A leading dash would be read as an option by ssh; white space and control characters are in no host or user name.
-// deno-lint-ignore no-control-regex
 const sshWord = textLike(
+  // deno-lint-ignore no-control-regex
   /^[^-\s\u0000-\u001f\u007f@][^\s\u0000-\u001f\u007f]*$/,
   message("config.allowed.ssh_word"),
 );
