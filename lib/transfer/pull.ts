@@ -126,7 +126,10 @@ async function receive(
   let sent: Sent;
   try {
     sent = await readSent(watch.through(connection.body()), connection.nonce, {
-      plan: listener.plan,
+      plan(plan) {
+        spool.expect(plan.bytes);
+        listener.plan(plan);
+      },
       archive(bytes) {
         reader.push(bytes);
         listener.received(reader.length);

@@ -37,6 +37,11 @@ export class Spool implements MemberSink {
     this.#memoryBytes = limit;
   }
 
+  /** Says how many bytes will come: what does not fit into memory need not be held there first. */
+  expect(bytes: number): void {
+    this.#spilled ||= bytes > this.#memoryBytes;
+  }
+
   member(member: Member): void {
     if (this.#spilled) this.#startFile(member);
     else this.#held.push({ member, parts: [] });
