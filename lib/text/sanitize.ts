@@ -2,7 +2,7 @@
 
 // C0 and C1 controls, zero-width and bidirectional formatting characters, line and paragraph separators, BOM.
 // deno-lint-ignore no-control-regex
-const unsafe = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const unsafe = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 /** One line for a table or a sentence: every unsafe character becomes a visible escape such as `\x1b`. */
 export function sanitizeLine(text: string): string {
