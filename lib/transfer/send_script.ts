@@ -140,7 +140,7 @@ relay() {
   } 6>&1 | { value=$(wc -c); echo "length $value" >&3; }
 }
 # With much to send, one process in the place of four is worth looking for: every byte goes through one pipe less.
-if [ "$bytes" -gt 67108864 ] && python3 -I -S -c 'import hashlib' >/dev/null 2>&1; then
+if [ "$bytes" -gt 16777216 ] && python3 -I -S -c 'import hashlib' >/dev/null 2>&1; then
   relay() {
     python3 -I -S -c '
 import hashlib, os
