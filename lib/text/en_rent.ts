@@ -14,4 +14,7 @@ export const enRent = {
   "rent.config.repository": "A repository such as `name/model` is needed",
   "rent.config.start": "At least one word is needed: the image's own start script",
   "rent.config.gpus": "At least one GPU is needed",
+  "rent.ledger.broken": "The record {file} makes no sense, and it may be the only trace of a Pod",
+  "rent.ledger.broken.hint":
+    "Look at the Pods of your account (`tias-remote sweep` lists ours), then put the file aside",
 } as const;

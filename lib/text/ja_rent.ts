@@ -16,4 +16,7 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.config.repository": "`name/model` の形のリポジトリ名が必要です",
   "rent.config.start": "イメージ自身の起動スクリプトを 1 語以上書いてください",
   "rent.config.gpus": "GPU を 1 つ以上書いてください",
+  "rent.ledger.broken": "記録 {file} を読み取れません。Pod の唯一の手がかりかもしれません",
+  "rent.ledger.broken.hint":
+    "アカウントの Pod を確かめ（`tias-remote sweep` でこのツールの Pod を一覧できます），そのあとファイルを別の場所に移してください",
 };
