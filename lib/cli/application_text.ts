@@ -14,11 +14,11 @@ export function applicationText(program: string, texts: Texts): ApplicationText 
   const failure = (sentence: string) =>
     `${say("error.label")}: ${sentence}\n${say("error.hint")}: ${say("usage.help", { command: program })}`;
   const suggestion = (corrections: readonly string[]) =>
-    corrections.length === 0
-      ? ""
-      : ` (${
-        say("usage.did_you_mean", { corrections: corrections.map((word) => `\`${word.replaceAll("`", "")}\``).join(", ") })
-      })`;
+    corrections.length === 0 ? "" : ` (${
+      say("usage.did_you_mean", {
+        corrections: corrections.map((word) => `\`${word.replaceAll("`", "")}\``).join(", "),
+      })
+    })`;
   const flag = (name: string) => `--${name.replace(/^-+/, "")}`;
 
   return {
@@ -48,12 +48,15 @@ export function applicationText(program: string, texts: Texts): ApplicationText 
               suggestion(corrections.map(flag)),
             AliasNotFoundError: ({ input }) =>
               say("usage.unknown_flag", { input: sanitizeLine(`-${input}`) }),
+            // Only flags have parsers that refuse anything: ours, and Stricli's own for a switch.
             ArgumentParseError: ({ externalFlagNameOrPlaceholder, input, exception }) =>
-              say("usage.bad_value", {
-                name: externalFlagNameOrPlaceholder,
-                input: sanitizeLine(input),
-                problem: exception instanceof UserError ? texts.sentence(exception.text) : String(exception),
-              }),
+              exception instanceof UserError
+                ? say("usage.bad_value", {
+                  name: flag(externalFlagNameOrPlaceholder),
+                  input: sanitizeLine(input),
+                  problem: texts.sentence(exception.text),
+                })
+                : say("usage.negated_value", { name: flag(externalFlagNameOrPlaceholder) }),
             EnumValidationError: ({ externalFlagName, input, values }) =>
               say("usage.not_one_of", {
                 name: flag(externalFlagName),

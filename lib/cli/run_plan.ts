@@ -45,7 +45,9 @@ export function planRun(
   project: Project,
 ): RunPlan {
   const [program, ...rest] = command;
-  if (!argv.includes("--") || program === undefined) throw usage("run.separator", "run.separator.hint");
+  // Everything behind the first `--` and nothing before it is the command.
+  const behind = argv.includes("--") ? argv.length - argv.indexOf("--") - 1 : 0;
+  if (program === undefined || command.length !== behind) throw usage("run.separator", "run.separator.hint");
   if (flags.name === undefined) throw usage("run.name_missing", "run.name_missing.hint");
   const job = requireJobName(flags.name);
   if (flags.gpu !== undefined && flags.server === undefined) {
