@@ -217,7 +217,7 @@ test("tries again after a broken upload, a server error and a limited rate", asy
     times: 1,
     answer: { status: 502, body: "<html>bad gateway</html>" },
   });
-  assert.equal((await bench.run()).outcome.kind, "uploaded");
+  assert.equal((await bench.run({}, 8)).outcome.kind, "uploaded");
   assert.deepEqual(bench.there, inFolder);
 });
 

@@ -3,7 +3,11 @@
  * its API, with paging, large files on a second origin (the "CDN"), and the faults of the real one.
  */
 
+import { FakeCdn } from "./fake_hub_cdn.ts";
+import { type HubFault, json, slice, spoil } from "./fake_hub_faults.ts";
 import { blobId, FakeRepo, sha256, type StoredFile, treeEntries } from "./fake_hub_state.ts";
+
+export type { HubFault } from "./fake_hub_faults.ts";
 
 export interface HubRequest {
   readonly origin: "hub" | "cdn";
@@ -12,31 +16,6 @@ export interface HubRequest {
   readonly path: string;
   readonly authorization: string | null;
   readonly range: string | null;
-}
-
-/** What goes wrong at the requests that match, `times` times (default: always). */
-export interface HubFault {
-  readonly method?: string;
-  readonly path: RegExp;
-  readonly times?: number;
-  /** An answer instead of the real one. */
-  readonly answer?: {
-    readonly status: number;
-    readonly body?: unknown;
-    readonly headers?: Record<string, string>;
-  };
-  /** The request takes effect, but its answer never comes whole. */
-  readonly loseAnswer?: boolean;
-  /** Only so many bytes of the body come, then the connection breaks. */
-  readonly cutAfter?: number;
-  /** After so many bytes the body comes to a standstill. */
-  readonly stallAfter?: number;
-  /** Bytes of the body are altered. */
-  readonly corrupt?: boolean;
-  /** `Range` is ignored: 200 with everything. */
-  readonly ignoreRange?: boolean;
-  /** Runs before the request is served: somebody else does something at this moment. */
-  readonly meanwhile?: () => void;
 }
 
 export interface FakeHubOptions {
@@ -58,7 +37,7 @@ export class FakeHub implements AsyncDisposable {
   readonly requests: HubRequest[] = [];
   readonly token: string;
   readonly #options: Required<FakeHubOptions>;
-  readonly #objects = new Map<string, Uint8Array>();
+  readonly #cdn = new FakeCdn();
   readonly #faults: { fault: HubFault; left: number }[] = [];
   readonly #servers: Deno.HttpServer<Deno.NetAddr>[];
   readonly #stalls = new AbortController();
@@ -143,32 +122,8 @@ export class FakeHub implements AsyncDisposable {
     const ranged = fault?.ignoreRange === true ? new Headers() : headers;
     const response = origin === "hub"
       ? await this.#hub(request, url, ranged)
-      : await this.#cdn(request, url, ranged);
-    return fault === undefined ? response : await this.#spoil(response, fault);
-  }
-
-  async #spoil(response: Response, fault: HubFault): Promise<Response> {
-    const cut = fault.loseAnswer === true ? 0 : fault.cutAfter ?? fault.stallAfter;
-    if (cut === undefined && fault.corrupt !== true) return response;
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    if (fault.corrupt === true) bytes.fill(63, 0, Math.min(3, bytes.length));
-    const { status, headers } = response;
-    if (cut === undefined) return new Response(bytes, { status, headers });
-    const stall = fault.stallAfter === undefined ? undefined : this.#stalls.signal;
-    const body = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        controller.enqueue(bytes.subarray(0, cut));
-        if (stall !== undefined) {
-          await new Promise((resolve) => stall.addEventListener("abort", resolve, { once: true }));
-        } else {
-          // Let the client have what was promised before the connection breaks.
-          await new Promise((resolve) => setTimeout(resolve, 20));
-        }
-        controller.error(new Error("the lab cuts here"));
-      },
-    });
-    headers.set("content-length", String(bytes.length));
-    return new Response(body, { status, headers });
+      : await this.#cdn.answer(request, url, ranged);
+    return fault === undefined ? response : await spoil(response, fault, this.#stalls.signal);
   }
 
   async #hub(request: Request, url: URL, headers: Headers): Promise<Response> {
@@ -193,7 +148,7 @@ export class FakeHub implements AsyncDisposable {
     if (path.endsWith("/lfs/objects/batch")) return this.#batch(id, repo, await request.json());
     if (path.endsWith("/lfs/verify")) {
       const { oid } = await request.json();
-      return this.#objects.has(oid) ? json(200, {}) : json(404, { error: "not there" });
+      return this.#cdn.objects.has(oid) ? json(200, {}) : json(404, { error: "not there" });
     }
     if (verb === "" || verb === "revision") return this.#info(id, repo, commit);
     if (commit === undefined) {
@@ -295,7 +250,7 @@ export class FakeHub implements AsyncDisposable {
     return json(200, {
       transfer: "basic",
       objects: objects.map(({ oid, size }) => {
-        if (this.#objects.has(oid)) return { oid, size };
+        if (this.#cdn.objects.has(oid)) return { oid, size };
         const verify = { href: `${this.url}/${id}.git/info/lfs/verify` };
         const parts = Math.ceil(size / multipartSize);
         const upload = size < multipartSize ? { href: `${this.cdnUrl}/upload/${oid}` } : {
@@ -327,7 +282,7 @@ export class FakeHub implements AsyncDisposable {
         files.set(value.path, { bytes, lfs: false });
       }
       if (key === "lfsFile") {
-        const bytes = this.#objects.get(value.oid);
+        const bytes = this.#cdn.objects.get(value.oid);
         if (bytes === undefined) return json(400, { error: "LFS object was not uploaded" });
         files.set(value.path, { bytes, lfs: true });
       }
@@ -342,7 +297,7 @@ export class FakeHub implements AsyncDisposable {
     }
     if (!file.lfs) return slice(file.bytes, headers, { etag: `"${blobId(file.bytes)}"` });
     const oid = sha256(file.bytes);
-    this.#objects.set(oid, file.bytes);
+    this.#cdn.objects.set(oid, file.bytes);
     return new Response(null, {
       status: 302,
       headers: {
@@ -351,42 +306,6 @@ export class FakeHub implements AsyncDisposable {
         "x-linked-etag": `"${oid}"`,
       },
     });
-  }
-
-  async #cdn(request: Request, url: URL, headers: Headers): Promise<Response> {
-    const [, verb, oid = "", part = "0"] = url.pathname.split("/");
-    // As S3 does: a signed address and a token are two ways to log in.
-    if (request.headers.has("authorization")) {
-      await request.body?.cancel();
-      return json(400, { error: "Only one auth mechanism allowed" });
-    }
-    const body = request.method === "GET" ? new Uint8Array() : new Uint8Array(await request.arrayBuffer());
-    if (request.method === "GET") {
-      const bytes = this.#objects.get(oid);
-      return bytes === undefined ? json(404, {}) : slice(bytes, headers, { etag: `"${oid}"` });
-    }
-    if (verb === "part") {
-      this.#objects.set(`${oid}/${part}`, body);
-      return new Response(null, { status: 200, headers: { etag: `"${part}"` } });
-    }
-    const bytes = verb === "upload" ? body : this.#joined(oid);
-    if (sha256(bytes) !== oid) return json(400, { error: "The content has another hash" });
-    this.#objects.set(oid, bytes);
-    return json(200, {});
-  }
-
-  #joined(oid: string): Uint8Array {
-    const parts: Uint8Array[] = [];
-    for (let part = 1; this.#objects.has(`${oid}/${part}`); part++) {
-      parts.push(this.#objects.get(`${oid}/${part}`) as Uint8Array);
-    }
-    const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-    let at = 0;
-    for (const bytes of parts) {
-      whole.set(bytes, at);
-      at += bytes.length;
-    }
-    return whole;
   }
 }
 
@@ -399,28 +318,4 @@ export function storageFull(status: 400 | 403): Response {
 
 function unauthorised(): Response {
   return json(401, { error: "Invalid username or password." });
-}
-
-function json(status: number, body: unknown, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify(body), {
-    status,
-    headers: { "content-type": "application/json; charset=utf-8", ...headers },
-  });
-}
-
-function slice(bytes: Uint8Array, headers: Headers, extra: Record<string, string>): Response {
-  const [, from, to = ""] = /^bytes=(\d+)-(\d*)$/.exec(headers.get("range") ?? "") ?? [];
-  const shared = { "accept-ranges": "bytes", "content-type": "application/octet-stream", ...extra };
-  if (from === undefined) return new Response(bytes.slice(), { status: 200, headers: shared });
-  if (Number(from) >= bytes.length) {
-    return new Response(null, {
-      status: 416,
-      headers: { ...shared, "content-range": `bytes */${bytes.length}` },
-    });
-  }
-  const end = to === "" ? bytes.length : Math.min(Number(to) + 1, bytes.length);
-  return new Response(bytes.slice(Number(from), end), {
-    status: 206,
-    headers: { ...shared, "content-range": `bytes ${from}-${end - 1}/${bytes.length}` },
-  });
 }
