@@ -2,6 +2,7 @@ import { buildApplication, buildRouteMap } from "@stricli/core";
 import { applicationSettings, runProgram } from "../lib/cli/program.ts";
 import { realContext } from "../lib/system/real.ts";
 import type { Texts } from "../lib/text/texts.ts";
+import { doctorCommand } from "./doctor.ts";
 import { gpusCommand } from "./gpus.ts";
 import { killCommand } from "./kill.ts";
 import { logsCommand } from "./logs.ts";
@@ -21,6 +22,7 @@ export function tiasRemote(texts: Texts) {
       logs: logsCommand(texts),
       kill: killCommand(texts),
       pull: pullCommand(texts),
+      doctor: doctorCommand(texts),
     },
     docs: { brief: texts.say("help.app") },
   });

@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Context } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
 import { parseConfig } from "./document.ts";
-import { type RemoteConfig, remoteSchema } from "./remote.ts";
+import { type RemoteConfig, remoteSchema, type ServerConfig } from "./remote.ts";
 
 /** The folder that `push` sends and that `runs/` lies in, with its configuration. */
 export interface Project {
@@ -89,16 +89,21 @@ function override(config: RemoteConfig, jump: string | undefined, root: string):
   };
 }
 
-/** Stops a run on one of the servers themselves: host names are compared without case and domain. */
+/** Stops a run on one of the servers themselves. */
 function refuseOwnHost(deps: Deps, config: RemoteConfig): void {
   if (deps.env("TIAS_REMOTE_ALLOW_SELF") === "1") return;
-  const own = shortHostName(deps.hostname());
-  const server = config.servers.find(({ name }) => name.toLowerCase() === own);
+  const server = ownServer(deps, config);
   if (server === undefined) return;
   throw new UserError(message("config.own_host", { server: server.name }), {
     exit: ExitCode.Usage,
     hint: message("config.own_host.hint"),
   });
+}
+
+/** The server whose name this machine has; host names are compared without case and domain. */
+export function ownServer(deps: Pick<Deps, "hostname">, config: RemoteConfig): ServerConfig | undefined {
+  const own = shortHostName(deps.hostname());
+  return config.servers.find(({ name }) => name.toLowerCase() === own);
 }
 
 function shortHostName(name: string): string {

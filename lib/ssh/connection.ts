@@ -22,7 +22,12 @@ export interface RemoteScript {
 }
 
 export type CallResult<T> =
-  | { readonly ok: true; readonly value: T }
+  | {
+    readonly ok: true;
+    readonly value: T;
+    /** Bytes that the login printed before the script began. */
+    readonly noise: number;
+  }
   | { readonly ok: false; readonly failure: ConnectionFailure; readonly partial?: T };
 
 /** Largest answer taken into memory, in bytes. */
@@ -46,6 +51,7 @@ export class Connection {
   #ended: "deadline" | "interrupted" | undefined;
   #begun = false;
   #noise = "";
+  #noiseBytes = 0;
 
   /**
    * Starts ssh; nothing is awaited.
@@ -87,6 +93,11 @@ export class Connection {
     return this.#nonce;
   }
 
+  /** Bytes that came before the `begin` marker, once it has come: no program of ours printed them. */
+  get noiseBytes(): number {
+    return this.#noiseBytes;
+  }
+
   /** Bytes that follow the `begin` marker, as they come. Ends at the end of the connection, whatever its reason. */
   async *body(): AsyncGenerator<Uint8Array> {
     const held: Uint8Array[] = [];
@@ -107,6 +118,8 @@ export class Connection {
         continue;
       }
       this.#begun = true;
+      // The marker's line is "@@", the nonce, " begin" and its end, behind a line feed of its own.
+      this.#noiseBytes = Math.max(0, latin1(bytes).indexOf(`@@${this.#nonce} begin`) - 1);
       if (this.#script.seconds !== null) this.#limit(this.#script.seconds + graceSeconds, () => true);
       if (start < bytes.length) yield bytes.subarray(start);
     }
@@ -182,10 +195,15 @@ export async function runScript(
   const transcript = parseTranscript(new TextDecoder().decode(concatenate(chunks)), connection.nonce);
   if (!transcript.complete) return { ok: false, failure: await connection.failure(), partial: transcript };
   await connection.close();
-  return { ok: true, value: transcript };
+  return { ok: true, value: transcript, noise: connection.noiseBytes };
 }
 
-function startSsh(deps: SshDeps, args: string[]): RunningProcess {
+/**
+ * Starts this machine's ssh.
+ *
+ * @throws {UserError} when there is no ssh program, or the sandbox does not allow it
+ */
+export function startSsh(deps: Pick<SshDeps, "env" | "os" | "start">, args: string[]): RunningProcess {
   const program = sshProgram(deps.env("TIAS_REMOTE_SSH"), deps.os);
   try {
     // Neither ssh nor the second ssh that `-J` starts may ask a person for anything.

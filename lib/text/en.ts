@@ -1,3 +1,4 @@
+import { enDoctor } from "./en_doctor.ts";
 import { enPull } from "./en_pull.ts";
 import { enRent } from "./en_rent.ts";
 
@@ -335,6 +336,7 @@ export const en = {
   "kill.lost_connection": "The connection to {server} was lost while {job} was being stopped: {reason}",
   "kill.lost_connection.hint": "Look with `tias-remote status` and stop it again",
   "run.named_taken": "The GPU that was named is not free any more; nothing was started",
+  ...enDoctor,
   ...enPull,
   ...enRent,
 } as const;

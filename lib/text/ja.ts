@@ -1,4 +1,5 @@
 import type { en } from "./en.ts";
+import { jaDoctor } from "./ja_doctor.ts";
 import { jaPull } from "./ja_pull.ts";
 import { jaRent } from "./ja_rent.ts";
 
@@ -335,6 +336,7 @@ export const ja: Readonly<Record<keyof typeof en, string>> = {
   "kill.lost_connection": "{job} を止めている間に {server} との接続が切れました：{reason}",
   "kill.lost_connection.hint": "`tias-remote status` で確かめ，もう一度止めてください",
   "run.named_taken": "指定した GPU は空きでなくなりました。何も起動していません",
+  ...jaDoctor,
   ...jaPull,
   ...jaRent,
 };
