@@ -65,7 +65,7 @@ printf 'id=%s\\npid=%s\\nstart=%s\\nboot=%s\\nhost=%s\\ngpu=%s\\nuuid=%s\\nbegan
   log_line "start $server GPU $gpu ($seen) CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES" >>"$log" &&
   mv "$state.new" "$state" || exit 73
 if [ "$keeper" = tmux ]; then tail -c "+$((offset + 1))" -f "$log" & tail_pid=$!; fi
-cd "$remote_dir" && "$(expand "$uv")" run "$@" >>"$log" 2>&1
+cd "$remote_dir" && env "$@" >>"$log" 2>&1
 code=$?
 log_line "exit $code" >>"$log"
 printf 'ended=%s\\ncode=%s\\n' "$(date +%s)" "$code" >>"$state"
@@ -85,8 +85,10 @@ function keeperScript(request: StartRequest): string {
     uuid: request.uuid,
   }) +
     "keeper=$1\ntail_pid=\n" + jobShell + limitedShell +
-    request.env.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`).join("") +
-    `set -- ${request.command.map(shellQuote).join(" ")}\n` + keeperText;
+    // Through `env`, or a variable called `gpu` or `log` would be taken for the script's own.
+    `set -- ${request.env.map(([name, value]) => `${name}=${shellQuote(value)} `).join("")}` +
+    `"TIAS_REMOTE_JOB_ID=$id" "$(expand "$uv")" run ${request.command.map(shellQuote).join(" ")}\n` +
+    keeperText;
 }
 
 // One lock a GPU, on this account; \`flock\` lets go by itself when its holder dies. Inside it the GPU is looked at

@@ -2,18 +2,10 @@ import assert from "node:assert/strict";
 import { judgeGpu } from "../../lib/gpu/judge.ts";
 import { probeScript } from "../../lib/gpu/probe.ts";
 import { readServer } from "../../lib/gpu/reading.ts";
-import { findBegin, framingScript, parseTranscript, type Transcript } from "../../lib/ssh/framing.ts";
-import { shellAssignments } from "../../lib/ssh/quote.ts";
-import type { RemoteScript } from "../../lib/ssh/connection.ts";
+import type { Transcript } from "../../lib/ssh/framing.ts";
+import { runRemotely, sentText } from "../remote_shell.ts";
 import { runShell, shells, temporaryFolder, writePrograms } from "../shell.ts";
 import { pmonHeader, row, thresholds, uuidA, uuidB } from "./look.ts";
-
-const nonce = "0123456789abcdef".repeat(2);
-
-/** The script as it is sent to a server. */
-function sent(script: RemoteScript): string {
-  return shellAssignments({ nonce, ...script.values }) + framingScript + script.text;
-}
 
 /** A stand-in for nvidia-smi that prints these texts. */
 function nvidiaSmi(answers: { list: string; samples?: string; pmon?: string; apps?: string }): string {
@@ -40,11 +32,8 @@ async function probe(
     ps: `echo "$*" >>'${asked}'; echo alice 90000`,
     ...programs,
   });
-  const { stdout } = await runShell(sent(probeScript("~/work", { seconds, intervalMs: 100 })), {
-    shell,
-    env: { HOME: folder.path, PATH: `${folder.path}/bin:${Deno.env.get("PATH")}` },
-  });
-  const transcript = parseTranscript(stdout.slice(findBegin(stdout, nonce)), nonce);
+  const script = probeScript("~/work", { seconds, intervalMs: 100 });
+  const { transcript } = await runRemotely(script, folder.path, { shell });
   return { transcript, asked: await Deno.readTextFile(asked) };
 }
 
@@ -55,7 +44,7 @@ for (const shell of shells) {
     for (
       const script of [probeScript("~/work", null), probeScript("~/work", { seconds: 10, intervalMs: 500 })]
     ) {
-      const { code, stderr } = await runShell(`${shell.join(" ")} -n <<'END'\n${sent(script)}\nEND`);
+      const { code, stderr } = await runShell(`${shell.join(" ")} -n <<'END'\n${sentText(script)}\nEND`);
       assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
     }
   });
