@@ -1,4 +1,6 @@
 import { enDoctor } from "./en_doctor.ts";
+import { enHub } from "./en_hub.ts";
+import { enPermissions } from "./en_permissions.ts";
 import { enPull } from "./en_pull.ts";
 import { enRent } from "./en_rent.ts";
 
@@ -337,6 +339,8 @@ export const en = {
   "kill.lost_connection.hint": "Look with `tias-remote status` and stop it again",
   "run.named_taken": "The GPU that was named is not free any more; nothing was started",
   ...enDoctor,
+  ...enHub,
+  ...enPermissions,
   ...enPull,
   ...enRent,
 } as const;

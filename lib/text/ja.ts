@@ -1,5 +1,7 @@
 import type { en } from "./en.ts";
 import { jaDoctor } from "./ja_doctor.ts";
+import { jaHub } from "./ja_hub.ts";
+import { jaPermissions } from "./ja_permissions.ts";
 import { jaPull } from "./ja_pull.ts";
 import { jaRent } from "./ja_rent.ts";
 
@@ -337,6 +339,8 @@ export const ja: Readonly<Record<keyof typeof en, string>> = {
   "kill.lost_connection.hint": "`tias-remote status` で確かめ，もう一度止めてください",
   "run.named_taken": "指定した GPU は空きでなくなりました。何も起動していません",
   ...jaDoctor,
+  ...jaHub,
+  ...jaPermissions,
   ...jaPull,
   ...jaRent,
 };
