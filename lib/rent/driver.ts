@@ -12,6 +12,8 @@ export interface DriverWorld {
   perform(ledger: Ledger, effect: Effect, signal: AbortSignal): Promise<Event>;
   /** Tells the user what happened; `before` and `after` are the ledger around it. */
   tell(event: Event, before: Ledger, after: Ledger): Promise<void>;
+  /** Takes the keys out of a text that nobody wrote with them in mind. */
+  conceal(text: string): string;
   /** The ledger could not be written; the work goes on from memory. */
   unwritten(fault: unknown): Promise<void>;
 }
@@ -48,7 +50,7 @@ export async function drive(world: DriverWorld, start: Ledger, first: Event | un
       } catch (fault) {
         await world.unwritten(fault);
         if (ledger.next.do === "create") {
-          await step({ kind: "unwritten", at: now(), detail: describe(fault) });
+          await step({ kind: "unwritten", at: now(), detail: world.conceal(describe(fault)) });
           continue;
         }
       }
@@ -57,7 +59,8 @@ export async function drive(world: DriverWorld, start: Ledger, first: Event | un
       // One that came in the meantime may want something else to be done.
       if (signals > heard) continue;
       const event = await attempt(world, ledger, effect, running.signal, now);
-      if (running.signal.aborted) continue;
+      // What was found out before a signal cut it short counts: a success above all.
+      if (running.signal.aborted && event.kind === "fault") continue;
       await step(event);
       if (effect.do !== "finish") continue;
       await world.store.save(ledger).catch(world.unwritten);
@@ -78,7 +81,7 @@ async function attempt(
   try {
     return await world.perform(ledger, effect, signal);
   } catch (fault) {
-    return { kind: "fault", at: now(), detail: describe(fault) };
+    return { kind: "fault", at: now(), detail: world.conceal(describe(fault)) };
   }
 }
 

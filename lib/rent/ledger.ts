@@ -128,8 +128,8 @@ export interface Ledger {
   /** Those of them that were made after the time limit. */
   readonly lateTries: number;
   readonly pod: RentedPod | null;
-  /** Unix time at which the watchdog acts, as far as we know. */
-  readonly deadline: number | null;
+  /** Unix time at which the watchdog acts, as far as we know; before there is a Pod, as we mean to ask. */
+  readonly deadline: number;
   /** Ids of further Pods of our name, which must go. */
   readonly extras: readonly string[];
   readonly ids: {
@@ -150,6 +150,8 @@ export interface Ledger {
   /** A first signal that waits for the verified copy. */
   readonly deferred: boolean;
   readonly outcome: Outcome | null;
+  /** The training is to be ended for this, unless one last look finds that it has succeeded. */
+  readonly leaving: Outcome | null;
   /** Whether to try the next candidate once this Pod is gone. */
   readonly again: boolean;
   readonly deletion: { readonly status: 204 | 404; readonly at: number } | null;
@@ -167,6 +169,7 @@ export function newLedger(
   begin: Pick<Ledger, "log" | "prefix" | "plan" | "name" | "begunAt" | "ids">,
 ): Ledger {
   const { plan, begunAt } = begin;
+  const deadline = begunAt + plan.limitSec + plan.graceSec;
   return {
     version: 1,
     ...begin,
@@ -174,7 +177,7 @@ export function newLedger(
     next: {
       do: "create",
       gpu: plan.candidates[0]?.gpu ?? "",
-      deadline: begunAt + plan.limitSec + plan.graceSec,
+      deadline,
     },
     candidate: 0,
     attempt: 1,
@@ -183,7 +186,7 @@ export function newLedger(
     tries: 0,
     lateTries: 0,
     pod: null,
-    deadline: null,
+    deadline,
     extras: [],
     trainingAt: null,
     succeededAt: null,
@@ -193,6 +196,7 @@ export function newLedger(
     logsAtHome: false,
     deferred: false,
     outcome: null,
+    leaving: null,
     again: false,
     deletion: null,
     firstReadAt: null,
@@ -203,7 +207,7 @@ export function newLedger(
   };
 }
 
-/** Unix time after which the training counts as too long; `null` before a Pod is asked for. */
-export function limitAt({ deadline, plan }: Ledger): number | null {
-  return deadline === null ? null : deadline - plan.graceSec;
+/** Unix time after which the training counts as too long. */
+export function limitAt({ deadline, plan }: Ledger): number {
+  return deadline - plan.graceSec;
 }

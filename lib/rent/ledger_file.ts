@@ -41,7 +41,7 @@ const ledgerSchema = z.looseObject({
     expectedCheckpoint: z.int(),
   }),
   pod: z.looseObject({ id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), rentedAt: unixTime }).nullable(),
-  deadline: unixTime.nullable(),
+  deadline: unixTime,
   extras: z.array(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/)),
   outcome: z.looseObject({ kind: z.string() }).nullable(),
   receipts: z.array(z.looseObject({ podId: z.string() })),

@@ -32,6 +32,13 @@ export function enter(ledger: Ledger, phase: Phase, at: number): Ledger {
   return { ...ledger, phase, tries: 0, lateTries: 0, timeline: [...ledger.timeline, { phase, at }] };
 }
 
+/** Ends what goes on. A training may have succeeded since the last look, so it is looked at once more. */
+export function leave(ledger: Ledger, outcome: Outcome, at: number): Ledger {
+  return ledger.phase === "training" && ledger.leaving === null
+    ? toward({ ...ledger, leaving: outcome }, { do: "look" })
+    : close(ledger, outcome, at);
+}
+
 /**
  * The way out: stop the training, bring the logs home, delete, read back twice. Whoever comes here never goes back to
  * the training.
@@ -42,7 +49,7 @@ export function close(
   at: number,
   options: { again?: boolean; atOnce?: boolean } = {},
 ): Ledger {
-  const closing = enter({ ...ledger, outcome, again: options.again ?? false }, "deleting", at);
+  const closing = enter({ ...ledger, outcome, leaving: null, again: options.again ?? false }, "deleting", at);
   if (ledger.pod === null) return toward({ ...closing, firstReadAt: null }, { do: "read_back" });
   const { pod, phase } = ledger;
   if (options.atOnce || pod.ssh === null || phase === "renting" || phase === "starting") {

@@ -1,7 +1,7 @@
 import type { Event } from "./event.ts";
 import { failedResult } from "./event.ts";
 import type { Ledger } from "./ledger.ts";
-import { close, enter, toward } from "./moves.ts";
+import { close, enter, leave, toward } from "./moves.ts";
 import {
   afterDelete,
   afterDownload,
@@ -144,7 +144,7 @@ function interrupt(ledger: Ledger, count: number, at: number): Ledger {
     case "starting":
     case "preparing":
     case "training":
-      return close(ledger, { kind: "interrupted" }, at);
+      return leave(ledger, { kind: "interrupted" }, at);
     case "saving":
       if (ledger.next.do === "finish") return ledger;
       if (count < 2) return { ...ledger, deferred: true };
@@ -181,7 +181,7 @@ function fault(ledger: Ledger, detail: string, at: number): Ledger {
   const { phase, next } = ledger;
   const early = phase === "starting" || phase === "preparing" || phase === "training";
   if (early || (phase === "renting" && next.do === "wait")) {
-    return close(ledger, { kind: "fault", detail }, at);
+    return leave(ledger, { kind: "fault", detail }, at);
   }
   return nextStep(ledger, failedResult(next, detail, at));
 }

@@ -130,7 +130,7 @@ export async function perform(
     case "list_checkpoint":
       return await event("list_checkpoint", listAndKeep(world, address(), step, signal));
     case "begin_upload": {
-      const seconds = Math.max(60, (ledger.deadline ?? now()) - now() - 20 * 60);
+      const seconds = Math.max(60, ledger.deadline - now() - 20 * 60);
       const upload = { id: ledger.ids.uploads[effect.index] ?? "", step, seconds };
       return await event("begin_upload", podSide.beginUpload(address(), upload, signal));
     }

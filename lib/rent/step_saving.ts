@@ -13,6 +13,10 @@ const uploadLookSec = 15;
 /** The training has succeeded: from here on every path ends with a verified copy, or leaves the Pod as it is. */
 export function afterExtend(ledger: Ledger, result: Results["extend"], at: number): Ledger {
   if (!result.ok) return unreached(ledger, ledger.next, result.detail, at);
+  const asked = ledger.next.do === "extend" ? ledger.next.until : ledger.deadline;
+  if (result.value !== undefined && result.value.until < asked && ledger.tries < patience) {
+    return retry(ledger, ledger.next, "the watchdog has not taken the extension yet");
+  }
   // Without a sign of life the watchdog will not act; the upload need not wait for it.
   const until = result.value?.until ?? ledger.deadline;
   return toward({ ...ledger, deadline: until }, { do: "list_checkpoint" });
@@ -96,5 +100,5 @@ function unreached(ledger: Ledger, then: Effect, detail: string, at: number): Le
 }
 
 function isLate({ deadline }: Ledger, at: number, reserve: number): boolean {
-  return deadline !== null && at >= deadline - reserve;
+  return at >= deadline - reserve;
 }

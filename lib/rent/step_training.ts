@@ -131,9 +131,12 @@ export function afterLook(ledger: Ledger, result: Results["look"], at: number): 
     ? { ...ledger, seen: { step: result.value.step, loss: result.value.loss, at }, trouble: null }
     : ledger;
   switch (verdict.kind) {
-    case "succeeded":
-      return toExtend(enter({ ...known, succeededAt: at }, "saving", at));
+    case "succeeded": {
+      const deferred = ledger.leaving?.kind === "interrupted";
+      return toExtend(enter({ ...known, succeededAt: at, leaving: null, deferred }, "saving", at));
+    }
     case "failed":
+      if (ledger.leaving !== null) return close(known, ledger.leaving, at);
       return trainingFailed(known, verdict.reason, result.ok ? result.value.exitCode : null, at);
     case "running":
       if (result.ok) {
@@ -154,13 +157,13 @@ function trainingFailed(
 
 /** The last look before the limit comes just after it. */
 function untilNextLook(ledger: Ledger, at: number): number {
-  const left = (limitAt(ledger) ?? at + watchSec) - at;
+  const left = limitAt(ledger) - at;
   return left > 0 ? Math.min(watchSec, left + 5) : 30;
 }
 
 /** What is done once the training has succeeded: first of all, time. */
 export function toExtend(ledger: Ledger): Ledger {
-  return toward(ledger, { do: "extend", until: (ledger.deadline ?? 0) + ledger.plan.extensionSec });
+  return toward(ledger, { do: "extend", until: ledger.deadline + ledger.plan.extensionSec });
 }
 
 /** The service's word about a Pod that does not answer over ssh. */
@@ -188,6 +191,5 @@ function doubtLate(ledger: Ledger, then: Effect, detail: string, at: number): Le
 }
 
 function isPastLimit(ledger: Ledger, at: number): boolean {
-  const limit = limitAt(ledger);
-  return limit !== null && at >= limit;
+  return at >= limitAt(ledger);
 }

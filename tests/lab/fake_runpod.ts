@@ -84,22 +84,9 @@ export class FakeRunpod {
     return this.pods.filter(({ status }) => status !== "TERMINATED");
   }
 
-  /** As `fetch` would, without a network. */
-  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    const request = new Request(input, init);
-    const { signal } = request;
-    signal.throwIfAborted();
-    const { response, misfortune } = this.#meet(request, await request.text());
-    if (misfortune?.kind === "drop") throw new TypeError("error sending request: connection reset");
-    if (misfortune?.kind !== "hang") return response;
-    return await new Promise((_, reject) => {
-      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    });
-  }
-
   /** As a server would. */
   async handle(request: Request): Promise<Response> {
-    const { response, misfortune } = this.#meet(request, await request.text());
+    const { response, misfortune } = this.meet(request, await request.text());
     if (misfortune === undefined || misfortune.kind === "answer") return response;
     if (misfortune.kind === "hang") return await new Promise(() => {});
     // The head of an answer, and then nothing: the nearest that a server can do to breaking the connection.
@@ -107,7 +94,8 @@ export class FakeRunpod {
     return new Response(broken, { status: 200 });
   }
 
-  #meet(request: Request, text: string): { response: Response; misfortune: Misfortune | undefined } {
+  /** The request's effect, at once, and what is to come of it; `text` is its body. */
+  meet(request: Request, text: string): { response: Response; misfortune: Misfortune | undefined } {
     const url = new URL(request.url);
     const bearer = /^Bearer (.+)$/.exec(request.headers.get("authorization") ?? "")?.[1];
     const owner = this.pods.find(({ key }) => key === bearer);
