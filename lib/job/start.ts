@@ -65,7 +65,7 @@ printf 'id=%s\\npid=%s\\nstart=%s\\nboot=%s\\nhost=%s\\ngpu=%s\\nuuid=%s\\nbegan
   log_line "start $server GPU $gpu ($seen) CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES" >>"$log" &&
   mv "$state.new" "$state" || exit 73
 if [ "$keeper" = tmux ]; then tail -c "+$((offset + 1))" -f "$log" & tail_pid=$!; fi
-cd "$remote_dir" && env "$@" >>"$log" 2>&1
+cd "$remote_dir" && run_command "$@" >>"$log" 2>&1
 code=$?
 log_line "exit $code" >>"$log"
 printf 'ended=%s\\ncode=%s\\n' "$(date +%s)" "$code" >>"$state"
@@ -85,9 +85,13 @@ function keeperScript(request: StartRequest): string {
     uuid: request.uuid,
   }) +
     "keeper=$1\ntail_pid=\n" + jobShell + limitedShell +
-    // Through `env`, or a variable called `gpu` or `log` would be taken for the script's own.
-    `set -- ${request.env.map(([name, value]) => `${name}=${shellQuote(value)} `).join("")}` +
-    `"TIAS_REMOTE_JOB_ID=$id" "$(expand "$uv")" run ${request.command.map(shellQuote).join(" ")}\n` +
+    // In a subshell, or a variable called `gpu` or `log` would be taken for the keeper's own; and exported there, not
+    // named in the arguments of `env`, which everybody on the server could read.
+    `set -- "$(expand "$uv")" run ${request.command.map(shellQuote).join(" ")}\n` +
+    `run_command() (\n${
+      request.env.map(([name, value]) => `export ${name}=${shellQuote(value)}\n`).join("")
+    }` +
+    `export TIAS_REMOTE_JOB_ID=${request.id}\nexec "$@"\n)\n` +
     keeperText;
 }
 
