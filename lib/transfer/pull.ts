@@ -127,6 +127,9 @@ async function receive(
   try {
     sent = await readSent(watch.through(connection.body()), connection.nonce, {
       plan(plan) {
+        // What is too much already by the server's own account need not come first.
+        if (plan.files > request.limits.maxMembers) throw new Refusal("too_many_members");
+        if (plan.bytes > request.limits.maxBytes) throw new Refusal("too_large");
         spool.expect(plan.bytes);
         listener.plan(plan);
       },

@@ -267,7 +267,8 @@ Deno.test({
   fn: () =>
     withServer(async (server) => {
       for (const limits of [{ ...wide, maxMembers: 1 }, { ...wide, maxBytes: 5000 }]) {
-        const outcome = await server.pull({ limits });
+        const received = () => assert.fail("something came");
+        const outcome = await server.pull({ limits, listener: { received } });
         assert.match(outcome.kind === "refused" ? outcome.refusal.rule : "", /^too_/);
       }
       assert.deepEqual(await server.placed(), {});
