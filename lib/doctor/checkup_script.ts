@@ -52,7 +52,8 @@ data() {
 }
 # logind is asked itself; its files tell where it cannot be.
 logout() {
-  [ -d /run/systemd/system ] || has loginctl || { printf 'systemd=0\\n'; return; }
+  lingering=$(limited 5 loginctl show-user "$(id -un)" --property=Linger 2>/dev/null)
+  [ -d /run/systemd/system ] || [ -n "$lingering" ] || { printf 'systemd=0\\n'; return; }
   printf 'systemd=1\\n'
   kills=$(limited 5 busctl get-property org.freedesktop.login1 /org/freedesktop/login1 \\
     org.freedesktop.login1.Manager KillUserProcesses 2>/dev/null)
@@ -60,7 +61,7 @@ logout() {
     /run/systemd/logind.conf.d/*.conf /etc/systemd/logind.conf.d/*.conf 2>/dev/null |
     sed -n 's/^[[:space:]]*KillUserProcesses[[:space:]]*=[[:space:]]*//p' | tail -n 1)
   printf 'kills=%s\\n' "\${kills#b }"
-  printf '%s\\n' "$(limited 5 loginctl show-user "$(id -un)" --property=Linger 2>/dev/null)"
+  printf '%s\\n' "$lingering"
 }
 section facts facts
 section tools tools

@@ -4,7 +4,7 @@ import { needing } from "../lab/requirements.ts";
 import { quiet } from "../lab/scenarios.ts";
 import { tell, toolkit } from "./story.ts";
 
-const verbs = ["gpus", "push", "run", "status", "logs", "kill", "pull"];
+const verbs = ["gpus", "push", "run", "status", "logs", "kill", "pull", "doctor"];
 const escapes = new RegExp("\\x1b");
 
 interface Ran {
@@ -96,6 +96,7 @@ Deno.test({
     assert.match((await onTerminal("status", "--observe", "0")).text, /t +Newton +0 +.*running/);
     assert.match((await onTerminal("logs", "t")).text, /=== \[.*start Newton GPU 0/);
     assert.match((await onTerminal("kill", "t")).text, /Stopped t on Newton/);
+    assert.match((await onTerminal("doctor")).text, /\x1b\[32mok\x1b\[0m +Reached as hasegawa@/);
   },
 });
 
