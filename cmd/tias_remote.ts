@@ -1,32 +1,50 @@
-import { buildApplication, buildRouteMap } from "@stricli/core";
-import { applicationSettings, runProgram } from "../lib/cli/program.ts";
+import { type Application, buildApplication, buildCommand, buildRouteMap, type Command } from "@stricli/core";
+import { applicationSettings, type CliContext, type CommandMaker, runProgram } from "../lib/cli/program.ts";
+import { inExecutable, permissionSets, permissionsFor, unionOf } from "../lib/system/permission_sets.ts";
+import { drop, privilegesToDrop } from "../lib/system/privileges.ts";
 import { realContext } from "../lib/system/real.ts";
 import type { Texts } from "../lib/text/texts.ts";
-import { doctorCommand } from "./doctor.ts";
-import { gpusCommand } from "./gpus.ts";
-import { killCommand } from "./kill.ts";
-import { logsCommand } from "./logs.ts";
-import { pullCommand } from "./pull.ts";
-import { pushCommand } from "./push.ts";
-import { runCommand } from "./run.ts";
-import { statusCommand } from "./status.ts";
 
-/** All verbs under one name, over the same command objects as the scripts. */
-export function tiasRemote(texts: Texts) {
-  const routes = buildRouteMap({
-    routes: {
-      gpus: gpusCommand(texts),
-      push: pushCommand(texts),
-      run: runCommand(texts),
-      status: statusCommand(texts),
-      logs: logsCommand(texts),
-      kill: killCommand(texts),
-      pull: pullCommand(texts),
-      doctor: doctorCommand(texts),
-    },
-    docs: { brief: texts.say("help.app") },
-  });
-  return buildApplication(routes, applicationSettings("tias-remote", texts));
+/** Where each verb's command lies, the same as the script's. What is not typed is not loaded. */
+const verbs = {
+  gpus: async () => (await import("./gpus.ts")).gpusCommand,
+  push: async () => (await import("./push.ts")).pushCommand,
+  run: async () => (await import("./run.ts")).runCommand,
+  status: async () => (await import("./status.ts")).statusCommand,
+  logs: async () => (await import("./logs.ts")).logsCommand,
+  kill: async () => (await import("./kill.ts")).killCommand,
+  pull: async () => (await import("./pull.ts")).pullCommand,
+  doctor: async () => (await import("./doctor.ts")).doctorCommand,
+  permissions: async () => (await import("./permissions.ts")).permissionsCommand,
+} satisfies Record<string, () => Promise<CommandMaker>>;
+
+type Verb = keyof typeof verbs;
+
+/** All verbs under one name. Only the one that `argv` names is a whole command; the others are there to be listed. */
+export async function tiasRemote(texts: Texts, argv: readonly string[]): Promise<Application<CliContext>> {
+  const routes: Record<string, Command<CliContext>> = {};
+  for (const verb of Object.keys(verbs) as Verb[]) {
+    routes[verb] = argv[0] === verb ? (await verbs[verb]())(texts) : outline(texts, verb);
+  }
+  return buildApplication(
+    buildRouteMap({ routes, docs: { brief: texts.say("help.app") } }),
+    applicationSettings("tias-remote", texts),
+  );
 }
 
-if (import.meta.main) Deno.exit(await runProgram(realContext(), Deno.args, tiasRemote));
+function outline(texts: Texts, verb: Verb): Command<CliContext> {
+  const command = buildCommand<Record<never, never>, [], CliContext>({
+    docs: { brief: texts.say(`${verb}.brief`) },
+    parameters: {},
+    func() {
+      throw new Error(`Cannot run ${verb}: it was not loaded`);
+    },
+  });
+  return { ...command, formatUsageLine: ({ prefix }) => `${prefix.join(" ")} ...` };
+}
+
+if (import.meta.main) {
+  const held = inExecutable(unionOf(Object.values(permissionSets)));
+  await drop(privilegesToDrop(held, inExecutable(permissionsFor(Deno.args[0]))));
+  Deno.exit(await runProgram(realContext(), Deno.args, tiasRemote));
+}

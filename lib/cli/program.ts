@@ -76,7 +76,10 @@ export function applicationSettings(name: string, texts: Texts) {
 export async function runProgram(
   world: Context,
   argv: readonly string[],
-  build: (texts: Texts) => Application<CliContext>,
+  build: (
+    texts: Texts,
+    argv: readonly string[],
+  ) => Application<CliContext> | Promise<Application<CliContext>>,
 ): Promise<number> {
   const texts = textsIn(
     chooseLanguage(languageFlag(argv) ?? world.env("TIAS_REMOTE_LANG"), globalThis.navigator?.language ?? ""),
@@ -93,7 +96,7 @@ export async function runProgram(
       exitCode: null as number | string | null,
     },
   };
-  await run(build(texts), argv, context);
+  await run(await build(texts, argv), argv, context);
   // Stricli writes synchronously; help and usage errors are short, so they are passed on afterwards.
   if (printed.out !== "") await world.out.write(printed.out);
   if (printed.err !== "") await world.err.write(printed.err);
