@@ -36,7 +36,7 @@ export class MemoryDisk implements Disk {
   plant(path: string, what: { file: string; mode?: number } | { link: string } | "directory"): void {
     const parent = parentOf(path);
     if (parent !== "" && this.kind(parent) === undefined) this.plant(parent, "directory");
-    const name = path.slice(parent.length + 1);
+    const name = nameOf(path);
     if (what === "directory") this.#nodes.set(this.#key(path), { kind: "directory", name });
     else if ("link" in what) this.#nodes.set(this.#key(path), { kind: "link", name, target: what.link });
     else {
@@ -160,11 +160,12 @@ export class MemoryDisk implements Disk {
   }
 
   #begin(operation: Operation, path: string): void {
-    this.#options.before?.(operation, path, this);
+    this.#options.before?.(operation, slashed(path), this);
   }
 
   #key(path: string): string {
-    return this.#options.ignoreCase ? foldName(path) : path;
+    const plain = slashed(path);
+    return this.#options.ignoreCase ? foldName(plain) : plain;
   }
 
   #at(key: string): Node {
@@ -197,12 +198,17 @@ export class MemoryDisk implements Disk {
   }
 }
 
+/** The code under test joins paths as its system does. */
+function slashed(path: string): string {
+  return path.replaceAll("\\", "/");
+}
+
 function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
+  return slashed(path).slice(0, slashed(path).lastIndexOf("/"));
 }
 
 function nameOf(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+  return slashed(path).slice(slashed(path).lastIndexOf("/") + 1);
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {
