@@ -64,11 +64,8 @@ const train = z.strictObject({
   steps: wholeNumber(1, 1_000_000_000),
   /** The number of the last checkpoint; default `steps - 1`. */
   expected_checkpoint: wholeNumber(0, 1_000_000_000).optional(),
-  /** The file of a checkpoint with a line like `pattern` (a basic regular expression) once the checkpoint is whole. */
-  commit_marker: z.strictObject({
-    file: memberName.default("_CHECKPOINT_METADATA"),
-    pattern: line.default('"commit_timestamp_nsecs": *[1-9]'),
-  }, map).prefault({}),
+  /** The file whose presence in a checkpoint says that it was written to its end. */
+  commit_marker: memberName.default("_CHECKPOINT_METADATA"),
   progress: z.strictObject({
     style: oneOf("openpi", "tqdm", "pytorch").default("openpi"),
     step: pattern().optional(),
@@ -101,6 +98,12 @@ export const trainSchema = z.strictObject({
   ssh: z.strictObject({
     /** The private key; its public half lies beside it as `.pub` and goes to the Pod as `PUBLIC_KEY`. */
     identity: localPath,
+    /** That public half as text, where its file cannot be read. */
+    public_key: textLike(
+      /^(ssh|ecdsa|sk)-[\w@.-]+ [A-Za-z0-9+/=]+( [^\r\n]*)?$/,
+      message("rent.config.public_key"),
+    )
+      .optional(),
     connect_timeout_sec: wholeNumber(1, 600).default(15),
   }, map),
   setup: listOf(command).default([]),

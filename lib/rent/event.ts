@@ -18,6 +18,13 @@ export interface TaskSeen {
   readonly said: string;
 }
 
+/** How the upload stands; `commit` is what the uploader says it left on the Hub. */
+export interface UploadSeen extends TaskSeen {
+  readonly commit: string | null;
+  /** Whether the uploader says that trying again is of no use. */
+  readonly final: boolean;
+}
+
 /** How the start of something on the Pod went. */
 export type Begun =
   | { readonly kind: "done" }
@@ -46,8 +53,8 @@ export interface Results {
   extend: Reply<WatchdogSign | undefined>;
   list_checkpoint: Done<{ readonly files: number; readonly bytes: number }>;
   begin_upload: Done<null>;
-  look_upload: Reply<TaskSeen>;
-  compare: Done<{ readonly commit: string }>;
+  look_upload: Reply<UploadSeen>;
+  compare: Done<null>;
   rescue: Done<{ readonly folder: string }>;
   stop_training: Reply<null>;
   fetch_logs: Reply<null>;

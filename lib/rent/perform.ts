@@ -1,7 +1,7 @@
 import type { TrainConfig } from "../config/train.ts";
 import type { Clock } from "../system/context.ts";
 import { createRequest } from "./create_request.ts";
-import type { Begun, Done, Event, Reply, TaskSeen } from "./event.ts";
+import type { Begun, Done, Event, Reply, TaskSeen, UploadSeen } from "./event.ts";
 import type { Effect, Ledger } from "./ledger.ts";
 import type { LedgerStore } from "./ledger_file.ts";
 import type { ApiResult, RunpodClient } from "./runpod_client.ts";
@@ -31,7 +31,7 @@ export interface PodSide {
     upload: { readonly id: string; readonly step: number; readonly seconds: number },
     signal: AbortSignal,
   ): Promise<Done<null>>;
-  lookUpload(pod: PodAddress, id: string, signal: AbortSignal): Promise<Reply<TaskSeen>>;
+  lookUpload(pod: PodAddress, id: string, signal: AbortSignal): Promise<Reply<UploadSeen>>;
   stopTraining(pod: PodAddress, signal: AbortSignal): Promise<Reply<null>>;
   fetchLogs(pod: PodAddress, signal: AbortSignal): Promise<Reply<null>>;
   /** Copies a checkpoint over ssh, compares it, and places it. */
@@ -45,12 +45,8 @@ export interface PodSide {
 
 /** What can be done with the Hub from here. */
 export interface HubSide {
-  /** Whether the repository is private and holds exactly these files at one commit. */
-  compare(
-    step: number,
-    files: readonly PodFile[],
-    signal: AbortSignal,
-  ): Promise<Done<{ readonly commit: string }>>;
+  /** Whether the repository is private and holds exactly these files at that commit. */
+  compare(step: number, files: readonly PodFile[], commit: string, signal: AbortSignal): Promise<Done<null>>;
   /** Downloads, compares and places. */
   download(
     step: number,
@@ -140,7 +136,10 @@ export async function perform(
         podSide.lookUpload(address(), ledger.ids.uploads[effect.index] ?? "", signal),
       );
     case "compare":
-      return await event("compare", store.loadList().then((files) => hub.compare(step, files, signal)));
+      return await event(
+        "compare",
+        store.loadList().then((files) => hub.compare(step, files, ledger.commit ?? "", signal)),
+      );
     case "rescue":
       return await event(
         "rescue",

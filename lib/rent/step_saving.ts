@@ -52,23 +52,20 @@ export function afterLookUpload(
     return toRescue(ledger, result.ok ? "time" : result.detail);
   }
   if (!result.ok) return doubt(ledger, { do: "look_upload", index }, result.detail);
-  const { exitCode, running, said } = result.value;
-  if (exitCode === 0) return toward(ledger, { do: "compare" });
+  const { exitCode, running, said, commit, final } = result.value;
+  if (exitCode === 0 && commit !== null) return toward({ ...ledger, commit }, { do: "compare" });
   if (exitCode === null && running) {
     return after({ ...ledger, tries: 0 }, uploadLookSec, { do: "look_upload", index });
   }
   // What the uploader refuses (not private, other content, no space) is refused again; the rest may have been bad luck.
   const next = index + 1;
-  return exitCode === refusedByUploader || next >= ledger.ids.uploads.length
+  return final || next >= ledger.ids.uploads.length
     ? toRescue(ledger, said)
     : after({ ...toward(ledger, ledger.next), trouble: said }, 20, { do: "begin_upload", index: next });
 }
 
-/** Exit code with which the uploader says that trying again is of no use. */
-export const refusedByUploader = 3;
-
 export function afterCompare(ledger: Ledger, result: Results["compare"], at: number): Ledger {
-  if (result.ok) return saved({ ...ledger, commit: result.value.commit }, "hub", at);
+  if (result.ok) return saved(ledger, "hub", at);
   return result.retry && ledger.tries < patience && !isLate(ledger, at, copyReserve)
     ? retry(ledger, { do: "compare" }, result.detail)
     : toRescue(ledger, result.detail);
@@ -76,7 +73,7 @@ export function afterCompare(ledger: Ledger, result: Results["compare"], at: num
 
 /** The copy over ssh, when the Hub has none that can be trusted. */
 function toRescue(ledger: Ledger, trouble: string): Ledger {
-  return toward({ ...ledger, trouble }, { do: "rescue" });
+  return toward({ ...ledger, commit: null, trouble }, { do: "rescue" });
 }
 
 export function afterRescue(ledger: Ledger, result: Results["rescue"], at: number): Ledger {

@@ -181,11 +181,11 @@ export class Simulation {
       pod: this.#podSide(),
       hub: {
         compare: (_step, list) =>
-          hooked<Done<{ commit: string }>>("hub compare", () => {
+          hooked<Done<null>>("hub compare", () => {
             const same = this.hub !== null && JSON.stringify(this.hub) === JSON.stringify(list) &&
               this.options.hubDiffers !== true;
             return same
-              ? { ok: true, value: { commit: "e".repeat(40) } }
+              ? { ok: true, value: null }
               : { ok: false, detail: "the Hub has other files", retry: false };
           }),
         download: (_step, list) =>
@@ -287,10 +287,12 @@ export class Simulation {
         }),
       lookUpload: (at, id) =>
         reached("look upload", at, (inside) => {
-          const exit = options.upload === "refused" ? 3 : options.upload === "fails" ? 1 : 0;
-          const status = seen(id, options.upload === "hangs" ? Infinity : uploadSec, exit)(inside);
+          const works = options.upload === undefined || options.upload === "works";
+          const seconds = options.upload === "hangs" ? Infinity : uploadSec;
+          const status = seen(id, seconds, works ? 0 : 1)(inside);
           if (status.exitCode === 0) this.hub = files;
-          return status;
+          const commit = status.exitCode === 0 ? "e".repeat(40) : null;
+          return { ...status, commit, final: options.upload === "refused" };
         }),
       stopTraining: (at) =>
         reached("stop training", at, (inside) => {
