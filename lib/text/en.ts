@@ -1,11 +1,12 @@
 import { enDoctor } from "./en_doctor.ts";
 import { enHub } from "./en_hub.ts";
 import { enPermissions } from "./en_permissions.ts";
+import { enInit } from "./en_init.ts";
 import { enPull } from "./en_pull.ts";
+import { merge } from "./merge.ts";
 import { enRent } from "./en_rent.ts";
 
-/** Every English sentence. `ja.ts` has the same keys and the same placeholders; the compiler and a test see to it. */
-export const en = {
+const sentences = {
   "error.label": "error",
   "error.hint": "hint",
   "warning.label": "warning",
@@ -338,9 +339,7 @@ export const en = {
   "kill.lost_connection": "The connection to {server} was lost while {job} was being stopped: {reason}",
   "kill.lost_connection.hint": "Look with `tias-remote status` and stop it again",
   "run.named_taken": "The GPU that was named is not free any more; nothing was started",
-  ...enDoctor,
-  ...enHub,
-  ...enPermissions,
-  ...enPull,
-  ...enRent,
 } as const;
+
+/** Every English sentence. `ja.ts` has the same keys and the same placeholders; the compiler and a test see to it. */
+export const en = merge(sentences, enDoctor, enHub, enPermissions, enInit, enPull, enRent);

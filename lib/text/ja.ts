@@ -2,11 +2,12 @@ import type { en } from "./en.ts";
 import { jaDoctor } from "./ja_doctor.ts";
 import { jaHub } from "./ja_hub.ts";
 import { jaPermissions } from "./ja_permissions.ts";
+import { jaInit } from "./ja_init.ts";
 import { jaPull } from "./ja_pull.ts";
+import { merge } from "./merge.ts";
 import { jaRent } from "./ja_rent.ts";
 
-/** Every Japanese sentence; the terms are the specification's. */
-export const ja: Readonly<Record<keyof typeof en, string>> = {
+const sentences = {
   "error.label": "エラー",
   "error.hint": "ヒント",
   "warning.label": "警告",
@@ -338,9 +339,15 @@ export const ja: Readonly<Record<keyof typeof en, string>> = {
   "kill.lost_connection": "{job} を止めている間に {server} との接続が切れました：{reason}",
   "kill.lost_connection.hint": "`tias-remote status` で確かめ，もう一度止めてください",
   "run.named_taken": "指定した GPU は空きでなくなりました。何も起動していません",
-  ...jaDoctor,
-  ...jaHub,
-  ...jaPermissions,
-  ...jaPull,
-  ...jaRent,
 };
+
+/** Every Japanese sentence; the terms are the specification's. */
+export const ja: Readonly<Record<keyof typeof en, string>> = merge(
+  sentences,
+  jaDoctor,
+  jaHub,
+  jaPermissions,
+  jaInit,
+  jaPull,
+  jaRent,
+);
