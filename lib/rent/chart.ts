@@ -140,9 +140,12 @@ export function ticks(from: number, to: number): number[] {
 
 function decades(from: number, to: number): number[] {
   const found: number[] = [];
-  const stride = Math.ceil(Math.log10(to / from) / 8);
-  for (let power = Math.ceil(Math.log10(from)); 10 ** power <= to; power += stride) found.push(10 ** power);
-  return found;
+  const span = Math.log10(to / from);
+  const stride = Math.ceil(span / 8);
+  for (let power = Math.floor(Math.log10(from)); 10 ** power <= to; power += stride) {
+    for (const factor of span < 3 ? [1, 2, 5] : [1]) found.push(factor * 10 ** power);
+  }
+  return found.filter((value) => value >= from && value <= to);
 }
 
 /** Beyond these bounds floating-point sums and quotients overflow, and no loss is of use. */

@@ -96,5 +96,5 @@ export const enHub = {
   "report.notes": "Notes",
   "notify.absent": "No notification could be shown: {program} is not there",
   "notify.failed": "No notification could be shown: {program} failed",
-  "sleep.absent": "This machine may fall asleep during the run: {program} is not there",
+  "sleep.absent": "This machine may fall asleep during the run: {program} is not there or does not work",
 } as const;

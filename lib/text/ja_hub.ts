@@ -101,5 +101,5 @@ export const jaHub: Readonly<Record<keyof typeof enHub, string>> = {
   "report.notes": "備考",
   "notify.absent": "{program} がないため、通知を表示できませんでした",
   "notify.failed": "{program} が失敗したため、通知を表示できませんでした",
-  "sleep.absent": "{program} がないため、実行中にこのマシンがスリープするかもしれません",
+  "sleep.absent": "{program} がないか動かないため、実行中にこのマシンがスリープするかもしれません",
 };
