@@ -14,6 +14,7 @@ const verbs = {
   logs: async () => (await import("./logs.ts")).logsCommand,
   kill: async () => (await import("./kill.ts")).killCommand,
   pull: async () => (await import("./pull.ts")).pullCommand,
+  init: async () => (await import("./init.ts")).initCommand,
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
   permissions: async () => (await import("./permissions.ts")).permissionsCommand,
 } satisfies Record<string, () => Promise<CommandMaker>>;

@@ -4,6 +4,7 @@ import type {
   Clock,
   Context,
   EnvironmentName,
+  Input,
   Output,
   ProcessSpec,
   RunningProcess,
@@ -104,6 +105,7 @@ export function testContext(
     readonly env?: Readonly<Partial<Record<EnvironmentName, string>>>;
     readonly out?: BufferOutput;
     readonly err?: BufferOutput;
+    readonly input?: Input;
     readonly os?: string;
     readonly cwd?: string;
     readonly hostname?: string;
@@ -119,6 +121,7 @@ export function testContext(
   return {
     out: given.out ?? new BufferOutput(),
     err: given.err ?? new BufferOutput(),
+    input: given.input ?? { isTerminal: false, readLine: unexpected("readLine") },
     clock: new FakeClock(),
     os: given.os ?? "linux",
     env: (name) => given.env?.[name],

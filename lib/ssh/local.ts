@@ -58,3 +58,8 @@ export function readRoute(text: string): Route | undefined {
   const jump = value("proxyjump");
   return { host, user, port, jump: jump === undefined || jump === "none" ? null : jump };
 }
+
+/** `user@host:port`, and the jump host if ssh itself takes one. */
+export function describeRoute({ user, host, port, jump }: Route): string {
+  return `${user}@${host}:${port}${jump === null ? "" : ` (ProxyJump ${jump})`}`;
+}

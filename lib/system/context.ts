@@ -9,6 +9,13 @@ export interface Output {
   write(data: string | Uint8Array): Promise<void>;
 }
 
+/** What a person types. */
+export interface Input {
+  readonly isTerminal: boolean;
+  /** The next line without its end; `undefined` at the end of input, or when `signal` aborts before it is there. */
+  readLine(signal: AbortSignal): Promise<string | undefined>;
+}
+
 /** Time. `sleep` takes milliseconds and ends early, without an error, when `signal` aborts. */
 export interface Clock {
   now(): Date;
@@ -48,11 +55,15 @@ export type EnvironmentName =
   | "RUNPOD_API_KEY_FILE"
   | "HF_TOKEN"
   | "HF_TOKEN_PATH"
-  | "HF_ENDPOINT";
+  | "HF_ENDPOINT"
+  /** For a path that begins with `~/`. */
+  | "HOME"
+  | "USERPROFILE";
 
 export interface Context {
   readonly out: Output;
   readonly err: Output;
+  readonly input: Input;
   readonly clock: Clock;
   /** The operating system of this machine, as `Deno.build.os` spells it. */
   readonly os: string;

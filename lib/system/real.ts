@@ -1,10 +1,11 @@
-import type { Clock, Context, EnvironmentName, Output, RunningProcess } from "./context.ts";
+import type { Clock, Context, EnvironmentName, Input, Output, RunningProcess } from "./context.ts";
 
 /** The real world. Made once, in main; everything else gets it as an argument. */
 export function realContext(): Context {
   return {
     out: realOutput(Deno.stdout),
     err: realOutput(Deno.stderr),
+    input: realInput(Deno.stdin),
     clock: realClock,
     os: Deno.build.os,
     env: readVariable,
@@ -43,6 +44,34 @@ function realOutput(stream: typeof Deno.stdout): Output {
         if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
         closed = true;
       }
+    },
+  };
+}
+
+function realInput(stream: typeof Deno.stdin): Input {
+  const decoder = new TextDecoder();
+  let held = "";
+  let ended = false;
+  return {
+    isTerminal: stream.isTerminal(),
+    async readLine(signal) {
+      const aborted = new Promise<"aborted">((resolve) => {
+        if (signal.aborted) resolve("aborted");
+        else signal.addEventListener("abort", () => resolve("aborted"), { once: true });
+      });
+      while (!ended && !held.includes("\n")) {
+        const bytes = new Uint8Array(4096);
+        // A read cannot be called off: on a terminal it waits for the next line until the program ends.
+        const count = await Promise.race([stream.read(bytes), aborted]);
+        if (count === "aborted") return undefined;
+        ended = count === null;
+        held += decoder.decode(bytes.subarray(0, count ?? 0), { stream: !ended });
+      }
+      if (held === "") return undefined;
+      const end = held.indexOf("\n");
+      const line = end === -1 ? held : held.slice(0, end);
+      held = end === -1 ? "" : held.slice(end + 1);
+      return line.replace(/\r$/, "");
     },
   };
 }
