@@ -26,10 +26,7 @@ export function packProject(entries: readonly PushEntry[], token: string, now: D
       try {
         await packEntry(controller, entry);
       } catch (cause) {
-        throw new UserError(message("push.changed", { path: entry.path }), {
-          hint: message("push.changed.hint"),
-          cause,
-        });
+        throw cause instanceof UserError ? cause : changed(entry, cause);
       }
     }
     await controller.add({ name: seal, size: 0, type: "file", mode: 0o600, mtime: now }).close();
@@ -62,7 +59,7 @@ async function packEntry(
   const { mtime, size } = await file.stat();
   if (size !== entry.size) {
     file.close();
-    throw new Error(`Cannot pack: ${entry.size} bytes were announced, ${size} are there`);
+    throw changed(entry);
   }
   const body = controller.add({
     name: entry.path,
@@ -71,5 +68,24 @@ async function packEntry(
     mode: entry.executable ? 0o755 : 0o644,
     ...(mtime === null ? {} : { mtime }),
   });
-  await file.readable.pipeTo(body);
+  await file.readable.pipeThrough(unchanged(entry)).pipeTo(body);
+}
+
+/** Passes a file's bytes on. The tar writer would notice another size as well, but its words are no sentence for a user. */
+function unchanged(entry: PushEntry): TransformStream<Uint8Array, Uint8Array> {
+  let seen = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      seen += chunk.length;
+      if (seen > entry.size) throw changed(entry);
+      controller.enqueue(chunk);
+    },
+    flush() {
+      if (seen < entry.size) throw changed(entry);
+    },
+  });
+}
+
+function changed({ path }: PushEntry, cause?: unknown): UserError {
+  return new UserError(message("push.changed", { path }), { hint: message("push.changed.hint"), cause });
 }
