@@ -62,7 +62,8 @@ export async function pushToServer(
 
 /** What the status and the words of `unpack` mean. */
 export function pushFault(status: number | null, text: string): PushFailure {
-  const detail = lastLines(text, 1)[0] ?? "";
+  // GNU tar's last words are about itself.
+  const detail = lastLines(text.replaceAll(/^tar: (Exiting with|Error is not).*$/gm, ""), 1)[0] ?? "";
   if (/No space left on device|Disk quota exceeded/i.test(text)) return { kind: "disk_full", detail };
   if (status === 127) return { kind: "no_tar", detail };
   return { kind: status === 3 ? "unwritable" : "stream", detail };

@@ -8,24 +8,27 @@
 export const unpackShell = `
 unpack() {
   command -v tar >/dev/null 2>&1 || { echo 'tar: not found'; return 127; }
-  mkdir -p "$remote_dir" || return 3
+  # Words are looked at, so they must be English; what runs afterwards keeps the account's own language.
+  LC_ALL=C mkdir -p "$remote_dir" || return 3
   # What a push left here whose server went down in the middle.
   find "$remote_dir" ! -path "$remote_dir" -prune -name '.tias-remote-incoming.*' -mmin +120 -exec rm -rf {} + 2>/dev/null
-  incoming=$(mktemp -d "$remote_dir/.tias-remote-incoming.XXXXXX") || return 3
+  incoming=$(LC_ALL=C mktemp -d "$remote_dir/.tias-remote-incoming.XXXXXX") || return 3
   trap 'rm -rf "$incoming"' EXIT
   trap 'exit 129' HUP INT TERM
-  if ! tar_says=$(tar -C "$incoming" -xof - 2>&1); then
+  if ! tar_says=$(LC_ALL=C tar -C "$incoming" -xof - 2>&1); then
     cat >/dev/null
     printf '%s\\n' "$tar_says"
-    case $tar_says in *[Uu]nexpected\\ EOF* | *[Tt]runcated* | *[Ss]hort\\ read*) return 4 ;; esac
+    case $tar_says in
+      *[Uu]nexpected\\ EOF* | *[Tt]runcated* | *[Ss]hort\\ read* | *not\\ look\\ like\\ a\\ tar*) return 4 ;;
+    esac
     return 3
   fi
   [ -e "$incoming/$seal" ] || return 4
   rm -f "$incoming/$seal"
   # No name in the tar holds a line feed: they are refused before packing.
   (cd "$incoming" && find . -type d | while IFS= read -r folder; do
-    mkdir -p "$remote_dir/$folder" || exit 3
-    find "$folder/." ! -name . -prune ! -type d -exec sh -c 'to=$1; shift; exec mv -f "$@" "$to/"' \\
+    LC_ALL=C mkdir -p "$remote_dir/$folder" || exit 3
+    LC_ALL=C find "$folder/." ! -name . -prune ! -type d -exec sh -c 'to=$1; shift; exec mv -f "$@" "$to/"' \\
       sh "$remote_dir/$folder" {} + || exit 3
   done) || return 3
   rm -rf "$incoming"
