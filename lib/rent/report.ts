@@ -58,12 +58,7 @@ export function reportFacts(texts: Texts, report: RunReport): (readonly [label: 
       ? []
       : [texts.say("report.checkpoint.local", { folder: checkpoint.local })]),
   ];
-  const proof = receipt.kind === "proved"
-    ? texts.say("report.receipt.proved", {
-      time: timeText(receipt.at, report.timeZone),
-      checks: receipt.checks,
-    })
-    : texts.say(`report.receipt.${receipt.kind}`);
+  const proof = receiptText(texts, report);
   return [
     [texts.say("report.pod"), report.pod ?? texts.say("report.receipt.none")],
     [texts.say("report.began"), timeText(report.began, report.timeZone)],
@@ -78,11 +73,25 @@ export function reportFacts(texts: Texts, report: RunReport): (readonly [label: 
     [texts.say("report.checkpoint"), places.join("\n") || texts.say("report.checkpoint.none")],
     [
       texts.say("report.receipt"),
-      receipt.kind === "unproved"
+      receipt.kind === "unproved" || receipt.kind === "left"
         ? `${proof}\n${texts.say("report.receipt.hint", { log: report.log })}`
         : proof,
     ],
   ];
+}
+
+function receiptText(texts: Texts, { receipt, timeZone }: RunReport): string {
+  switch (receipt.kind) {
+    case "proved":
+      return texts.say("report.receipt.proved", {
+        time: timeText(receipt.at, timeZone),
+        checks: receipt.checks,
+      });
+    case "left":
+      return texts.say("report.receipt.left", { time: timeText(receipt.until, timeZone) });
+    default:
+      return texts.say(`report.receipt.${receipt.kind}`);
+  }
 }
 
 /** `2026-11-30 17:28:05` in a time zone. */

@@ -26,6 +26,8 @@ export interface RunReport {
     /** `checks`: what was asked and answered. */
     | { readonly kind: "proved"; readonly at: Date; readonly checks: string }
     | { readonly kind: "unproved" }
+    /** Left on purpose, with the only copy of the checkpoint; its watchdog deletes it at `until`. */
+    | { readonly kind: "left"; readonly until: Date }
     | { readonly kind: "none" };
   readonly notes: readonly string[];
   readonly loss: readonly LossPoint[];

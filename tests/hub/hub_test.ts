@@ -4,6 +4,7 @@ import { defaultEndpoint, hubAccess } from "../../lib/hub/access.ts";
 import { compareWithHub, isSame } from "../../lib/hub/compare.ts";
 import { askedPause, hubFetch } from "../../lib/hub/http.ts";
 import { differenceMessage, receiveMessage, uploadMessage } from "../../lib/hub/messages.ts";
+import { checkBeforeUpload } from "../../lib/hub/preflight.ts";
 import { hubAccount, listAt, repositoryState } from "../../lib/hub/repository.ts";
 import { freePrivateBytes } from "../../lib/hub/storage.ts";
 import type { CheckpointFile } from "../../lib/hub/types.ts";
@@ -221,6 +222,27 @@ Deno.test("freePrivateBytes() is null where the service does not tell", async ()
   assert.equal(await freePrivateBytes(access, reading, account, repo), null);
   hub.fault({ path: /settings/, times: 1, answer: { status: 200, body: { strange: true } } });
   assert.equal(await freePrivateBytes(access, reading, account, repo), null);
+});
+
+Deno.test("checkBeforeUpload() finds before the first dollar whatever makes an upload impossible", async () => {
+  const { hub, access, reading } = open();
+  await using _ = hub;
+  const check = (needed: number | null) => checkBeforeUpload(access, reading, repo, needed);
+  assert.deepEqual(await check(null), [{ id: "hub.room", params: { free: "93.1 GiB" } }]);
+  hub.repo(repo).put("x", "x".repeat(2000), true);
+  assert.equal(await messageOf(check(100e9)), "hub.no_room");
+  hub.fault({ path: /settings/, times: 1, answer: { status: 404 } });
+  assert.deepEqual(await check(100e9), [{ id: "hub.room_unknown", params: {} }]);
+  hub.repo(repo).private = false;
+  assert.equal(await messageOf(check(1)), "hub.not_private");
+  const auth = { type: "access_token", accessToken: { displayName: "t", role: "read" } };
+  hub.fault({ path: /whoami/, times: 1, answer: { status: 200, body: { type: "user", name: "h", auth } } });
+  assert.equal(await messageOf(check(1)), "hub.read_only");
+  assert.equal(
+    await messageOf(checkBeforeUpload({ ...access, token: "hf_unknown" }, reading, repo, 1)),
+    "hub.unauthorised",
+  );
+  assert(hub.requests.every(({ method }) => method === "GET"));
 });
 
 Deno.test("hubFetch() waits as long as the Hub asks, at most five minutes, and gives the last answer back", async () => {
