@@ -69,8 +69,12 @@ export const realCheckpointDisk: CheckpointDisk = {
     return (await Deno.lstat(path)).size;
   },
   async truncate(path, size) {
-    using file = await Deno.open(path, { write: true, create: true });
-    await file.truncate(size);
+    const file = await Deno.open(path, { write: true, create: true });
+    try {
+      await file.truncate(size);
+    } finally {
+      file.close();
+    }
   },
   async openAt(path, offset) {
     const file = await Deno.open(path, { write: true, create: true });

@@ -11,7 +11,7 @@ const maxPaths = 5;
 /** What became of an upload, as a sentence. */
 export function uploadMessage(outcome: UploadOutcome, { repo, folder }: HubPlace): Message {
   if ("files" in outcome) {
-    return message(`hub.upload.${outcome.kind}`, { repo, folder, files: outcome.files.length });
+    return message(`hub.upload.${outcome.kind}`, { repo, folder, files: outcome.count });
   }
   const { kind, detail } = outcome;
   const paths = [...outcome.paths.slice(0, maxPaths), ...(outcome.paths.length > maxPaths ? ["…"] : [])].join(

@@ -49,7 +49,9 @@ export type UploadOutcome =
   | {
     readonly kind: "uploaded" | "already_there";
     readonly commit: string;
-    /** As the Hub lists them at that commit, relative to the folder. */
+    /** Files of the folder at that commit. */
+    readonly count: number;
+    /** As the Hub lists them, relative to the folder; empty when they are more than 500. */
     readonly files: readonly HubFile[];
   }
   | {
@@ -97,12 +99,12 @@ const refusals: readonly UploadRefusal[] = [
 export function readUploadOutcome(log: string): UploadOutcome {
   const line = log.split(/\r?\n/).findLast((each) => each.startsWith("TIAS_UPLOAD_RESULT {"));
   const result = parseObject(line?.slice("TIAS_UPLOAD_RESULT ".length));
-  const { outcome, commit, files } = result;
+  const { outcome, commit, count, files } = result;
   if (outcome === "uploaded" || outcome === "already_there") {
     const listed = Array.isArray(files) ? files.map(readHubFile) : [undefined];
     const whole = listed.every((file) => file !== undefined);
-    if (typeof commit === "string" && /^[0-9a-f]{40}$/.test(commit) && whole) {
-      return { kind: outcome, commit, files: listed.filter((file) => file !== undefined) };
+    if (typeof commit === "string" && /^[0-9a-f]{40}$/.test(commit) && typeof count === "number" && whole) {
+      return { kind: outcome, commit, count, files: listed.filter((file) => file !== undefined) };
     }
   }
   const kind = refusals.find((known) => known === outcome) ?? "no_result";

@@ -312,7 +312,7 @@ Deno.test("uploadMessage() and receiveMessage() say every outcome in both langua
   const said = (["en", "ja"] as const).flatMap((language) => {
     const texts = textsIn(language);
     const uploads = [
-      { kind: "uploaded", commit: "", files: [] },
+      { kind: "uploaded", commit: "", count: 5, files: [] },
       ...([
         "not_private",
         "different",

@@ -112,6 +112,7 @@ test("creates a private repository and uploads everything but train_state in one
   assert.equal(outcome.commit, there.head.oid);
   assert.deepEqual(bench.there, inFolder);
   assert.deepEqual(outcome.files.map(({ path }) => path), wanted);
+  assert.equal(outcome.count, wanted.length);
   assert.equal(outcome.files.find(({ path }) => path === "params/d/one")?.sha256?.length, 64);
   assert.equal(outcome.files.find(({ path }) => path === "params/empty")?.sha256, null);
   assert.equal(there.commits.length, 2);
@@ -290,6 +291,35 @@ test("uploads a large file in parts", async () => {
   assert.equal(bench.hub.count("PUT", /\/part\//), 3 + 2);
 });
 
+test("runs under the training's own Python first, and under uv's where none has the library", async () => {
+  await using bench = await Bench.make();
+  const say = (who: string, usable: boolean) =>
+    `#!/bin/sh\n${usable ? "" : '[ "$1" != -c ] || exit 1\n'}echo '${who} ran' >&2\n`;
+  await Deno.mkdir(join(bench.root, ".venv/bin"), { recursive: true });
+  await Deno.writeTextFile(join(bench.root, ".venv/bin/python"), say("own", true), { mode: 0o755 });
+  assert.match((await bench.run()).log, /own ran\n$/);
+  await Deno.remove(join(bench.root, ".venv"), { recursive: true });
+  const { command, env } = uploadTask({
+    repo,
+    folder: "1",
+    checkpoint: "/",
+    exclude: [],
+    seconds: 1,
+    endpoint: "http://127.0.0.1:1",
+    scratch: bench.root,
+  });
+  const bin = join(bench.root, "bin");
+  for (const name of ["python3", "python"]) {
+    await Deno.writeTextFile(join(bin, name), say(name, false), { mode: 0o755 });
+  }
+  await Deno.writeTextFile(join(bin, "uv"), '#!/bin/sh\necho "uv $1 $2 $3 $4 $5 $6"\n', { mode: 0o755 });
+  const { stdout } = await new Deno.Command("sh", {
+    args: ["-c", command],
+    env: { ...env, PATH: `${bin}${delimiter}${Deno.env.get("PATH")}` },
+  }).output();
+  assert.equal(new TextDecoder().decode(stdout), "uv run --no-project --with huggingface_hub -- python\n");
+});
+
 Deno.test("uploadTask() will not upload to the root of a repository", () => {
   const order = {
     repo,
@@ -309,10 +339,14 @@ Deno.test.each(
     ["a killed program", "Traceback\nKilled"],
     ["a cut line", 'TIAS_UPLOAD_RESULT {"outcome": "uploa'],
     ["an outcome that nobody knows", 'TIAS_UPLOAD_RESULT {"outcome": "fine"}'],
-    ["success without a commit", 'TIAS_UPLOAD_RESULT {"outcome": "uploaded", "files": []}'],
+    ["success without a commit", 'TIAS_UPLOAD_RESULT {"outcome": "uploaded", "count": 0, "files": []}'],
+    [
+      "success without a count",
+      `TIAS_UPLOAD_RESULT {"outcome": "uploaded", "commit": "${"a".repeat(40)}", "files": []}`,
+    ],
     [
       "success with a strange list",
-      `TIAS_UPLOAD_RESULT {"outcome": "uploaded", "commit": "${"a".repeat(40)}", "files": [1]}`,
+      `TIAS_UPLOAD_RESULT {"outcome": "uploaded", "commit": "${"a".repeat(40)}", "count": 1, "files": [1]}`,
     ],
   ] as const,
 )("readUploadOutcome() takes nothing from %s", (_what, log) => {
