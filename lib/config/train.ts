@@ -116,6 +116,8 @@ export const trainSchema = z.strictObject({
   train,
   hub: z.strictObject({
     repository,
+    /** GB of private storage that one checkpoint takes there. */
+    needs_gb: number(0, 100_000).default(15),
     /** Folders or files of a checkpoint that stay on the Pod. */
     exclude: listOf(memberName).default(["train_state"]),
   }, map),

@@ -5,7 +5,7 @@ import { differenceMessage } from "../hub/messages.ts";
 import { listAt, repositoryState } from "../hub/repository.ts";
 import { hubSource } from "../hub/source.ts";
 import type { HubAccess } from "../hub/types.ts";
-import { message, UserError } from "../system/errors.ts";
+import { UserError } from "../system/errors.ts";
 import type { Texts } from "../text/texts.ts";
 import type { Done } from "./event.ts";
 import type { HubSide } from "./perform.ts";
@@ -53,13 +53,4 @@ export function hubSide(
         signal,
       ),
   };
-}
-
-/** @throws {UserError} when the Hub cannot be asked, or has the repository and it is public */
-export async function requirePrivate(world: HubWorld, access: HubAccess, repo: string): Promise<void> {
-  const state = await repositoryState(access, hubFetch(world, access), repo);
-  if (state.kind !== "public") return;
-  throw new UserError(message("hub.upload.not_private", { repo }), {
-    hint: message("rent.hub.public.hint"),
-  });
 }
