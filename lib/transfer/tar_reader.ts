@@ -67,6 +67,8 @@ export class TarReader {
   #zeroBlocks = 0;
   /** An extended header that waits for its member. */
   #extension: (PaxRecords & { readonly type: string }) | undefined;
+  /** Whether the last entry was a global header: Python's reader fails where no member follows one. */
+  #globalWaits = false;
   #length = 0;
   #entries = 0;
   #files = 0;
@@ -161,7 +163,7 @@ export class TarReader {
   }
 
   #readZeroBlock(): void {
-    if (this.#extension !== undefined) throw new Refusal("extension_without_member");
+    if (this.#extension !== undefined || this.#globalWaits) throw new Refusal("extension_without_member");
     this.#zeroBlocks++;
     if (this.#zeroBlocks === 2) this.#state = { at: "end", left: maxFillBytes };
   }
@@ -232,6 +234,7 @@ export class TarReader {
   #nameOf(header: TarHeader): { readonly path: string; readonly isDirectoryName: boolean } {
     const extension = this.#extension;
     this.#extension = undefined;
+    this.#globalWaits = false;
     // Readers that know the keyword would find another length than readers that do not.
     if (extension?.size !== undefined && extension.size !== header.size) throw new Refusal("ambiguous_size");
     const judged = judgeName(extension?.path ?? header.name);
@@ -253,6 +256,7 @@ export class TarReader {
   #readExtension(header: TarHeader, bytes: Uint8Array): void {
     if (header.type === "g") {
       parsePax(bytes, true);
+      this.#globalWaits = true;
     } else if (header.type === "x") {
       this.#extension = { type: "x", ...parsePax(bytes, false) };
     } else {

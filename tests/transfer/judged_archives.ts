@@ -50,6 +50,11 @@ export const judgedArchives: readonly JudgedArchive[] = [
     tar(pax([["comment", "0".repeat(40)]], "g"), file("a.txt")),
     "accepted: a.txt",
   ],
+  [
+    "a global header that no member follows",
+    tar(file("a.txt"), pax([["comment", "c"]], "g")),
+    "extension_without_member",
+  ],
   ["tar-015 one zero block only", sound.subarray(0, -512), "end_missing"],
   ["no zero block", sound.subarray(0, -1024), "end_missing"],
   [
