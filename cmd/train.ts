@@ -1,11 +1,15 @@
 import { buildCommand, type Command } from "@stricli/core";
 import { asText, type CommonFlags, commonFlags, switchFlag } from "../lib/cli/flags.ts";
 import { action, type CliContext, main } from "../lib/cli/program.ts";
-import { exitOf, outcomeHint, outcomeMessage } from "../lib/cli/rent_outcome.ts";
+import { exitOf, outcomeHint } from "../lib/cli/rent_outcome.ts";
 import { rehearse, showPlan } from "../lib/cli/rent_plan.ts";
 import { requireLocalDir, runpodClient, runRental, trainingMeans } from "../lib/cli/rent_world.ts";
 import { warn } from "../lib/cli/report.ts";
 import { localPath, openRecipe, type RecipeFile } from "../lib/config/recipe.ts";
+import type { TrainConfig } from "../lib/config/train.ts";
+import { hubFetch } from "../lib/hub/http.ts";
+import { checkBeforeUpload } from "../lib/hub/preflight.ts";
+import type { HubAccess } from "../lib/hub/types.ts";
 import { beginRun, type RunWishes } from "../lib/rent/begin.ts";
 import type { Event } from "../lib/rent/event.ts";
 import type { Ledger } from "../lib/rent/ledger.ts";
@@ -13,7 +17,8 @@ import { loadLedger, runFolder } from "../lib/rent/ledger_file.ts";
 import { lockRun } from "../lib/rent/lock.ts";
 import { isLogName } from "../lib/rent/names.ts";
 import { isOver } from "../lib/rent/next_step.ts";
-import { listAllPods, requireHub, requireNoPod, requireRightClock } from "../lib/rent/preflight.ts";
+import { outcomeMessage } from "../lib/rent/outcome_message.ts";
+import { listAllPods, requireNoPod, requireRightClock } from "../lib/rent/preflight.ts";
 import type { Context } from "../lib/system/context.ts";
 import { ExitCode, message, UserError } from "../lib/system/errors.ts";
 import { inhibitSleep } from "../lib/system/sleep_inhibitor.ts";
@@ -75,7 +80,7 @@ async function executeTrain(world: Context, texts: Texts, plan: TrainPlan): Prom
   return await tellEnd(world, texts, file, ended);
 
   async function begun(): Promise<Ledger> {
-    if (means.hub !== null) await requireHub(world, means.hub, file.recipe);
+    if (means.hub !== null) await checkHub(world, texts, means.hub, file.recipe);
     const list = await listAllPods(runpodClient(world, means), new URL(file.recipe.api_url).host);
     requireRightClock(world.clock, list);
     requireNoPod(list, file.recipe.name_prefix, log);
@@ -85,9 +90,22 @@ async function executeTrain(world: Context, texts: Texts, plan: TrainPlan): Prom
   }
 }
 
+/** @throws {UserError} when an upload cannot succeed: better now than after a night's training */
+async function checkHub(
+  world: Context,
+  texts: Texts,
+  access: HubAccess,
+  { hub }: Pick<TrainConfig, "hub">,
+): Promise<void> {
+  const fetch = hubFetch(world, access, { tries: 3, headSeconds: 30 });
+  for (const note of await checkBeforeUpload(access, fetch, hub.repository, hub.needs_gb * 1e9)) {
+    await world.err.write(`${texts.sentence(note)}\n`);
+  }
+}
+
 async function resumed(world: Context, texts: Texts, ledger: Ledger): Promise<[Ledger, Event]> {
   const { log, phase } = ledger;
-  await world.err.write(`${texts.say("rent.resume", { log, phase: texts.say(`rent.label.${phase}`) })}\n`);
+  await world.err.write(`${texts.say("rent.resume", { log, phase: texts.say(`report.phase.${phase}`) })}\n`);
   return [ledger, { kind: "resumed", at: Math.floor(world.clock.now().getTime() / 1000) }];
 }
 
@@ -96,13 +114,13 @@ async function tellEnd(world: Context, texts: Texts, file: RecipeFile, ledger: L
   const exit = exitOf(ledger);
   const text = ledger.unproved
     ? message("rent.left", { detail: ledger.trouble ?? "" })
-    : outcomeMessage(texts, ledger);
+    : outcomeMessage(ledger.outcome);
   const hint = outcomeHint(file.recipe.hub.repository, ledger);
   if (exit !== ExitCode.Done) {
     throw new UserError(text, {
       exit,
       ...(hint === undefined ? {} : { hint }),
-      details: ledger.unproved ? [texts.sentence(outcomeMessage(texts, ledger))] : [],
+      details: ledger.unproved ? [texts.sentence(outcomeMessage(ledger.outcome))] : [],
     });
   }
   await world.out.write(`${texts.say("rent.at_home", { folder: ledger.home ?? "" })}\n`);

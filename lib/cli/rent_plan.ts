@@ -5,6 +5,7 @@ import { dollars, longestHours } from "../rent/cost.ts";
 import { createRequest, watchdogOf } from "../rent/create_request.ts";
 import { drive } from "../rent/driver.ts";
 import type { Ledger } from "../rent/ledger.ts";
+import { outcomeMessage } from "../rent/outcome_message.ts";
 import { perform } from "../rent/perform.ts";
 import { listForSending } from "../rent/preparation.ts";
 import { rehearsal } from "../rent/rehearsal.ts";
@@ -12,7 +13,7 @@ import type { Context } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
 import { sizeText } from "../text/size.ts";
 import type { Texts } from "../text/texts.ts";
-import { exitOf, outcomeMessage } from "./rent_outcome.ts";
+import { exitOf } from "./rent_outcome.ts";
 import { phaseLine, rentalTeller } from "./rent_view.ts";
 
 /** What will be rented, what it can cost at most, and what will travel; unless `counted`, no local folder is read. */
@@ -98,7 +99,7 @@ export async function rehearse(
     undefined,
   );
   if (exitOf(ended) !== ExitCode.Done) {
-    throw new UserError(outcomeMessage(texts, ended), { exit: exitOf(ended) });
+    throw new UserError(outcomeMessage(ended.outcome), { exit: exitOf(ended) });
   }
   await world.out.write(`${texts.sentence(message("rent.rehearsal.done", { folder: ended.home ?? "" }))}\n`);
   return ExitCode.Done;

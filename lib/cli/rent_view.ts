@@ -4,11 +4,12 @@ import type { Event } from "../rent/event.ts";
 import type { Ledger } from "../rent/ledger.ts";
 import { lossText } from "../rent/report.ts";
 import type { ApiFault } from "../rent/runpod_client.ts";
+import { outcomeMessage } from "../rent/outcome_message.ts";
 import { preparationSteps } from "../rent/preparation.ts";
 import type { Context } from "../system/context.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
 import type { Texts } from "../text/texts.ts";
-import { clockText, outcomeMessage } from "./rent_outcome.ts";
+import { clockText } from "./rent_outcome.ts";
 
 /** What is told while a run goes on: one line for each thing that a person would want to know in the morning. */
 export function rentalTeller(
@@ -129,7 +130,7 @@ function signalLines(texts: Texts, { outcome, deferred, deadline, phase }: Ledge
 /** What begins now. */
 export function phaseLine(texts: Texts, ledger: Ledger): string {
   const { say } = texts;
-  const { phase, pod, candidate, plan } = ledger;
+  const { phase, pod, candidate, plan, outcome } = ledger;
   switch (phase) {
     case "renting":
       return say("rent.phase.renting", { gpu: plan.candidates[candidate]?.gpu ?? "" });
@@ -141,7 +142,7 @@ export function phaseLine(texts: Texts, ledger: Ledger): string {
         deadline: clockText(ledger.deadline),
       });
     case "deleting":
-      return say("rent.phase.deleting", { outcome: texts.sentence(outcomeMessage(texts, ledger)) });
+      return say("rent.phase.deleting", { outcome: texts.sentence(outcomeMessage(outcome)) });
     default:
       return say(`rent.phase.${phase}`);
   }

@@ -8,18 +8,18 @@ import type { Event } from "../rent/event.ts";
 import { hubSide } from "../rent/hub_home.ts";
 import type { Ledger } from "../rent/ledger.ts";
 import { fileStore, runFolder, writeDurably } from "../rent/ledger_file.ts";
+import { reportOf } from "../rent/ledger_report.ts";
 import { perform, type RentalWorld } from "../rent/perform.ts";
 import { PodConnection } from "../rent/pod_connection.ts";
 import { reportHtml, timeText } from "../rent/report.ts";
 import { resultText } from "../rent/result.ts";
-import { recordPath, runReport } from "../rent/run_records.ts";
 import { RunpodClient } from "../rent/runpod_client.ts";
 import { SshPod } from "../rent/ssh_pod.ts";
 import type { Context } from "../system/context.ts";
 import { message, UserError } from "../system/errors.ts";
 import { notify } from "../system/notify.ts";
 import type { Texts } from "../text/texts.ts";
-import { localTimeZone, outcomeMessage } from "./rent_outcome.ts";
+import { localTimeZone } from "./rent_outcome.ts";
 import { rentalTeller } from "./rent_view.ts";
 import { warn } from "./report.ts";
 
@@ -120,38 +120,26 @@ async function finish(
   ledger: Ledger,
 ): Promise<void> {
   const { recipe } = means.file;
-  const outcome = texts.sentence(outcomeMessage(texts, ledger));
-  const timeZone = localTimeZone();
   const ended = world.clock.now();
-  const notes = [
-    ...(ledger.unproved ? [texts.say("rent.left", { detail: ledger.trouble ?? "" })] : []),
-    ...(ledger.trouble !== null && !ledger.unproved ? [ledger.trouble] : []),
-  ];
-  if (recipe.notification) {
-    const note = await notify(world, `tias-remote: ${ledger.log}`, notes[0] ?? outcome);
-    if (note !== undefined) notes.push(texts.sentence(note));
-  }
-  const report = runReport(
-    ledger,
-    {
-      outcome,
-      phase: (phase) => texts.say(`rent.label.${phase}`),
-      notes,
-      repository: recipe.hub.repository,
-      timeZone,
-    },
-    {
-      train: await textOf(join(folder, "train.log")),
-      gpu: await textOf(join(folder, "gpu_train.csv")),
-      progress: recipe.train.progress,
-    },
-    ended,
-  );
-  const time = timeText(ended, timeZone);
-  const file = recordPath(folder, "result", time);
+  const timeZone = localTimeZone();
+  const told = reportOf(texts, ledger, {
+    hubPlace: `${recipe.hub.repository} (${ledger.plan.expectedCheckpoint})`,
+    trainLog: await textOf(join(folder, "train.log")),
+    gpuCsv: await textOf(join(folder, "gpu_train.csv")),
+    style: recipe.train.progress,
+    now: ended,
+    timeZone,
+  });
+  const left = ledger.unproved ? [texts.say("rent.left", { detail: ledger.trouble ?? "" })] : [];
+  const note = recipe.notification
+    ? await notify(world, `tias-remote: ${ledger.log}`, left[0] ?? told.outcome.text)
+    : undefined;
+  const notes = [...left, ...told.notes, ...(note === undefined ? [] : [texts.sentence(note)])];
+  const time = timeText(ended, timeZone).replace(" ", "_").replaceAll(":", "-");
+  const file = join(folder, `result_${time}.txt`);
   try {
-    await writeDurably(file, resultText(texts, report));
-    await writeDurably(recordPath(folder, "report", time), reportHtml(texts, report));
+    await writeDurably(file, resultText(texts, { ...told, notes }));
+    await writeDurably(join(folder, `report_${time}.html`), reportHtml(texts, { ...told, notes }));
     await world.err.write(`${texts.say("rent.result", { file })}\n`);
   } catch (fault) {
     await warn(world, texts, texts.say("rent.unwritten", { problem: (fault as Error).message }));

@@ -2,6 +2,7 @@ import type { Clock, Context } from "../system/context.ts";
 import type { Event } from "./event.ts";
 import type { Effect, Ledger } from "./ledger.ts";
 import type { LedgerStore } from "./ledger_file.ts";
+import { close } from "./moves.ts";
 import { endsEffect, nextStep } from "./next_step.ts";
 
 /** What the driver works with. */
@@ -33,10 +34,12 @@ export async function drive(world: DriverWorld, start: Ledger, first: Event | un
     signals++;
     if (endsEffect(ledger, signals)) running.abort();
   });
+  // A bug in what is only told must not leave a Pod behind; it comes out when the run is over.
+  let untold: unknown;
   const step = async (event: Event) => {
     const before = ledger;
-    ledger = nextStep(before, event);
-    await world.tell(event, before, ledger);
+    ledger = decide(before, event, world.conceal);
+    await world.tell(event, before, ledger).catch((fault) => untold ??= fault);
   };
   try {
     if (first !== undefined) await step(first);
@@ -64,10 +67,21 @@ export async function drive(world: DriverWorld, start: Ledger, first: Event | un
       await step(event);
       if (effect.do !== "finish") continue;
       await world.store.save(ledger).catch(world.unwritten);
+      if (untold !== undefined) throw untold;
       return ledger;
     }
   } finally {
     stopListening();
+  }
+}
+
+/** A bug in the deciding ends a rental as any other fault does, unless a finished training could be lost by it. */
+function decide(ledger: Ledger, event: Event, conceal: (text: string) => string): Ledger {
+  try {
+    return nextStep(ledger, event);
+  } catch (fault) {
+    if (ledger.succeededAt !== null || ledger.outcome !== null) throw fault;
+    return close(ledger, { kind: "fault", detail: conceal(describe(fault)) }, event.at);
   }
 }
 

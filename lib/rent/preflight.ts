@@ -1,11 +1,5 @@
-import type { TrainConfig } from "../config/train.ts";
-import { hubFetch, type HubWorld } from "../hub/http.ts";
-import { hubAccount, repositoryState } from "../hub/repository.ts";
-import { freePrivateBytes } from "../hub/storage.ts";
-import type { HubAccess } from "../hub/types.ts";
 import type { Clock } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
-import { sizeText } from "../text/size.ts";
 import { logOfPod } from "./names.ts";
 import type { ApiFault, PodList, RunpodClient } from "./runpod_client.ts";
 import { isTerminated } from "./runpod_schema.ts";
@@ -47,9 +41,9 @@ export function apiError(fault: ApiFault): UserError {
       });
     case "refused":
       if (fault.status === 410) {
-        return new UserError(message("rent.outcome.retired"), { hint: message("rent.hint.410") });
+        return new UserError(message("rent.api.retired"), { hint: message("rent.hint.410") });
       }
-      return new UserError(message("rent.outcome.refused", { status: fault.status, detail: fault.detail }), {
+      return new UserError(message("rent.api.refused", { status: fault.status, detail: fault.detail }), {
         exit: fault.status === 401 || fault.status === 403 ? ExitCode.NotAuthorised : ExitCode.Failed,
         hint: message("rent.hint.401"),
       });
@@ -69,33 +63,5 @@ export function requireNoPod({ pods }: Pick<PodList, "pods">, prefix: string, lo
   if (there.length === 0) return;
   throw new UserError(message("rent.pod.exists", { log, names: there.map(({ name }) => name).join(", ") }), {
     hint: message("rent.pod.exists.hint", { log }),
-  });
-}
-
-/** Whether the token may write, the repository is private or not there yet, and there is room as far as the Hub tells. */
-export async function requireHub(
-  world: HubWorld,
-  access: HubAccess,
-  { hub }: Pick<TrainConfig, "hub">,
-): Promise<void> {
-  const fetch = hubFetch(world, access, { tries: 3, headSeconds: 30 });
-  const account = await hubAccount(access, fetch);
-  if (!account.mayWrite) {
-    throw new UserError(message("rent.token.read_only"), {
-      exit: ExitCode.NotAuthorised,
-      hint: message("rent.token.read_only.hint"),
-    });
-  }
-  const state = await repositoryState(access, fetch, hub.repository);
-  if (state.kind === "public") {
-    throw new UserError(message("hub.upload.not_private", { repo: hub.repository }), {
-      hint: message("rent.hub.public.hint"),
-    });
-  }
-  const free = await freePrivateBytes(access, fetch, account, hub.repository);
-  const needed = hub.needs_gb * 1e9;
-  if (free === null || free >= needed) return;
-  throw new UserError(message("rent.storage", { free: sizeText(free), needed: sizeText(needed) }), {
-    hint: message("rent.storage.hint"),
   });
 }

@@ -25,7 +25,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.outside.hint":
     'プロジェクトの外にあります。deno.json の権限セット `train` の `read` と `write`（ここ 1 か所だけ）に "{folder}" を足してください',
   "rent.no_list": "Pod から取ったチェックポイントの一覧がありません",
-  "rent.hub.public.hint": "Hub でリポジトリを非公開にするか，`hub.repository` に別の名前を書いてください",
   "rent.config.missing": "{folder} にも上のフォルダにも configs/train.yaml がありません",
   "rent.config.missing.hint":
     "例の configs/train.yaml をプロジェクトにコピーして書き換えるか，--config でファイルを指定してください",
@@ -64,14 +63,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.phase.deleting": "終了します：{outcome}",
   "rent.phase.downloading": "Pod を消しました。モデルを持ち帰っています",
   "rent.phase.done": "終わりました",
-  "rent.label.renting": "借りる",
-  "rent.label.starting": "ssh を待つ",
-  "rent.label.preparing": "準備",
-  "rent.label.training": "学習",
-  "rent.label.saving": "保存",
-  "rent.label.deleting": "消す",
-  "rent.label.downloading": "持ち帰る",
-  "rent.label.done": "終わり",
   "rent.create.no_capacity": "{gpu} に空きがありません（{attempt} 回目）",
   "rent.create.unclear": "Pod ができたかどうかわかりません（{detail}）。名前で探しています",
   "rent.create.limited": "Runpod から {seconds} 秒待つように言われました",
@@ -90,36 +81,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.signal.ending": "中断します：止めて，ログを持ち帰り，Pod を消します",
   "rent.signal.lost": "すぐに Pod を消します。チェックポイントは失われます",
   "rent.unwritten": "記録を書けません（{problem}）。記録なしで続けます",
-  "rent.outcome.trained": "学習が成功しました",
-  "rent.outcome.unsaved":
-    "学習は成功しましたが，写しを確かめられません：{detail}。Pod は {deadline} の見張りの期限まで残します",
-  "rent.outcome.lost.signal":
-    "写しを確かめる前に，指示によって Pod を消しました。チェックポイントは失われました",
-  "rent.outcome.lost.stopped": "写しを確かめる前に止めました。Hub になければチェックポイントは失われました",
-  "rent.outcome.lost.pod_stopped":
-    "写しを確かめる前に Pod がなくなりました。Hub になければチェックポイントは失われました",
-  "rent.outcome.training_failed": "学習が失敗しました：{reason}",
-  "rent.failure.exit_code": "終了コード {code} で終わりました",
-  "rent.failure.vanished": "終了コードを残さずにプロセスが消えました",
-  "rent.failure.silent": "ログが 30 分書かれていません",
-  "rent.failure.limit": "制限時間を過ぎました",
-  "rent.failure.incomplete":
-    "終了コードは 0 ですが，最後のチェックポイント {step} がないか，書き終わっていません",
-  "rent.failure.pod_stopped": "Pod が動いていません",
-  "rent.outcome.no_capacity": "設定の GPU に空きがありませんでした",
-  "rent.outcome.refused": "Runpod に断られました（{status}）：{detail}",
-  "rent.outcome.retired": "Runpod のこの API は廃止されています（410）",
-  "rent.outcome.too_expensive": "Pod は毎時 {price} で，上限の {cap} を超えています",
-  "rent.outcome.pod_died": "ssh がつながる前に Pod が終わりました（{status}）",
-  "rent.outcome.no_ssh": "Pod に ssh でつながりませんでした（{detail}）",
-  "rent.outcome.unproved": "見張りの動作を確かめられない（HTTP {status}）ので，学習を始めませんでした",
-  "rent.outcome.step_failed": "準備の {number} 番目が失敗しました（{code}）：{detail}",
-  "rent.outcome.not_started": "学習を始められませんでした：{detail}",
-  "rent.outcome.time_over": "学習を始める前に制限時間を過ぎました",
-  "rent.outcome.cannot_tell": "Pod ができたかどうか確かめられません：{detail}",
-  "rent.outcome.interrupted": "中断しました",
-  "rent.outcome.stopped": "止めました",
-  "rent.outcome.fault": "思わぬことが起きました：{detail}",
   "rent.hint.401": "API キーを確かめてください",
   "rent.hint.402": "Runpod の残高を足してください",
   "rent.hint.410":
@@ -133,7 +94,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.on_hub.hint":
     "モデルは Hub（{repository}，{commit}）にあります。`tias-remote train --log {log}` で持ち帰りを続けられます",
   "rent.result": "結果：{file}",
-  "rent.cost": "費用：約 {cost}",
   "rent.plan.pod": "Pod {name}：{gpus}",
   "rent.plan.cost": "最悪の場合：{cost}（最長 {hours} 時間・毎時 {price} まで）",
   "rent.plan.send": "送るもの：{path}：{files} 個，{size}",
@@ -152,11 +112,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "rent.local.missing": "手元のフォルダ {folder} がないか，書き込めません：{problem}",
   "rent.local.missing.hint":
     "ディスクはつながっていますか。なければフォルダを作るか，`local_dir` を直してください",
-  "rent.storage": "Hub の非公開の容量は残り {free} で，{needed} が必要です",
-  "rent.storage.hint": "容量を空けるか，別のリポジトリにするか，`hub.needs_gb` を直してください",
-  "rent.token.read_only": "Hugging Face のトークンに書き込みの権限がありません",
-  "rent.token.read_only.hint":
-    "https://huggingface.co/settings/tokens で書き込みのできるトークンを作ってください",
   "rent.api.failed": "Runpod に問い合わせられません：{detail}",
   "rent.api.failed.hint": "ネットワークと `api_url` を確かめて，もう一度実行してください",
   "rent.api.edge": "Runpod の入口で断られました（JSON でない 403）。API キーの問題ではありません",
@@ -177,4 +132,6 @@ export const jaRent: Readonly<Record<keyof typeof enRent, string>> = {
   "sweep.deleted": "{name} を消しました",
   "sweep.name_needs_delete": "名前は --delete と一緒に指定してください",
   "rent.plan.to_send": "送るもの：{path} → {to}",
+  "rent.api.retired": "Runpod のこの API は廃止されています（410）",
+  "rent.api.refused": "Runpod に断られました（{status}）：{detail}",
 };

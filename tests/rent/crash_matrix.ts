@@ -145,7 +145,8 @@ async function strike(
       } else if (when === "after") struck = true;
     },
   });
-  const end = await Promise.race([simulation.train(), death]);
+  // What is told may throw; the run goes on and the fault comes out at its end.
+  const end = await Promise.race([simulation.train().catch(() => undefined), death]);
   let lives = end !== "killed";
   if (!lives && fault.includes("asleep")) simulation.clock.jump(3600_000);
   if (!lives && fault.endsWith("then train")) {

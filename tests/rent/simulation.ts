@@ -112,7 +112,7 @@ export class Simulation {
           return () => this.listeners.delete(listener);
         },
         perform: (state, effect, signal) => this.#performed(world, state, effect, signal),
-        tell: async () => {},
+        tell: () => this.#hooked("tell", () => {}),
         unwritten: async () => {},
         conceal: (text) => text.replaceAll(accountKey, "***"),
       },
