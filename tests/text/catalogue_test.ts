@@ -5,16 +5,8 @@ import { ja } from "../../lib/text/ja.ts";
 
 const keys = Object.keys(en) as (keyof typeof en)[];
 
-/** Sentences that are the same in both languages: names, units, and what a program reads. */
-const alike: readonly string[] = [
-  "gpu.memory",
-  "gpu.holder.sm",
-  "gpus.header.gpu",
-  "status.header.gpu",
-  "push.progress",
-  "report.gpu.number",
-  "report.pod",
-];
+/** What Japanese spells as English does: nothing else may stand in a sentence that is the same in both. */
+const shared: readonly string[] = ["GPU", "GPUs", "Pod", "SM", "MiB", "GiB"];
 
 function placeholders(text: string): string[] {
   return [...text.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name).sort();
@@ -33,10 +25,9 @@ Deno.test("each sentence has the same placeholders in both languages", () => {
 });
 
 Deno.test("each sentence is written in its own language", () => {
-  assert.deepEqual(
-    keys.filter((key) => en[key] === ja[key]).sort(),
-    keys.filter((key) => alike.includes(key)).sort(),
-  );
+  const ownWords = (text: string) =>
+    (text.replaceAll(/\{\w+\}/g, "").match(/[A-Za-z]{2,}/g) ?? []).filter((word) => !shared.includes(word));
+  assert.deepEqual(keys.filter((key) => en[key] === ja[key] && ownWords(en[key]).length > 0), []);
   const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/;
   assert.deepEqual(keys.filter((key) => japanese.test(en[key])), []);
   // A Japanese entry without a Japanese character is a command line or a unit at most.
