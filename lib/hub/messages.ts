@@ -10,8 +10,9 @@ const maxPaths = 5;
 
 /** What became of an upload, as a sentence. */
 export function uploadMessage(outcome: UploadOutcome, { repo, folder }: HubPlace): Message {
+  const place = folder === "" ? repo : `${repo}/${folder}`;
   if ("files" in outcome) {
-    return message(`hub.upload.${outcome.kind}`, { repo, folder, files: outcome.count });
+    return message(`hub.upload.${outcome.kind}`, { place, files: outcome.count });
   }
   const { kind, detail } = outcome;
   const paths = [...outcome.paths.slice(0, maxPaths), ...(outcome.paths.length > maxPaths ? ["…"] : [])].join(
@@ -21,7 +22,7 @@ export function uploadMessage(outcome: UploadOutcome, { repo, folder }: HubPlace
     case "not_private":
       return message("hub.upload.not_private", { repo });
     case "different":
-      return message("hub.upload.different", { repo, folder, paths });
+      return message("hub.upload.different", { place, paths });
     case "link":
     case "incomplete":
       return message(`hub.upload.${kind}`, { paths });

@@ -45,6 +45,14 @@ const keeperText = `
 state=$jobs/$job.state
 rm -f "$0"
 trap : INT TERM HUP
+# One keeper for an id, however often it is launched. The lock of one that died before it wrote its state counts for
+# nothing.
+if ! mkdir "$jobs/$id.lock" 2>/dev/null; then
+  { read -r l_pid l_start l_boot l_host <"$jobs/$id.lock/holder"; } 2>/dev/null || exit 0
+  if lives "$l_pid" "$l_start" "$l_boot" "$l_host"; then exit 0; fi
+  if read_state "$state" && [ "$s_id" = "$id" ]; then exit 0; fi
+fi
+printf '%s %s %s %s\\n' $$ "$(start_time $$)" "$boot" "$host" >"$jobs/$id.lock/holder"
 inherit_environment
 if command -v bash >/dev/null 2>&1; then shell=bash; else shell=sh; fi
 sample_gpus() {
@@ -72,7 +80,8 @@ code=$?
 printf 'ended=%s\\ncode=%s\\n' "$(date +%s)" "$code" >>"$state"
 `;
 
-// One start at a time: `mkdir` of a folder named by the id is the lock, and it stays as the mark "was started".
+// A start whose connection broke half-way is simply made again: is_started, and the keeper's own lock, see to it that
+// the command runs once.
 const startText = `
 outcome() { printf 'outcome=%s\\n' "$1"; }
 nap() { sleep 0.1 2>/dev/null || sleep 1; }
@@ -87,14 +96,18 @@ start_task() {
   [ -d "$cwd" ] || { outcome no_folder; return; }
   if is_started; then outcome started; return; fi
   if read_state "$jobs/$job.state" && [ "$(job_state)" = running ]; then outcome busy; return; fi
-  if mkdir "$jobs/$id.start" 2>/dev/null; then
-    place_token || { outcome no_tmpfs; return; }
-    (umask 077; printf '%s' "$keeper_script" >"$jobs/$job.run") 2>&1 || { outcome unwritable; return; }
-    setsid nohup sh "$jobs/$job.run" </dev/null >/dev/null 2>&1 &
-  fi
+  place_token || { outcome no_tmpfs; return; }
+  # A file of its own for each launch: a shell reads its script while it runs.
+  (umask 077; printf '%s' "$keeper_script" >"$jobs/$job.run.$$") 2>&1 || { outcome unwritable; return; }
+  setsid nohup sh "$jobs/$job.run.$$" </dev/null >/dev/null 2>&1 &
   turns=0
   until is_started; do
-    turns=$((turns + 1)); [ "$turns" -lt 200 ] || { outcome not_started; return; }
+    turns=$((turns + 1))
+    if [ "$turns" -ge 200 ]; then
+      # Whoever made this lock so long ago and wrote no name into it is dead.
+      [ -s "$jobs/$id.lock/holder" ] || rm -rf "$jobs/$id.lock"
+      outcome not_started; return
+    fi
     nap
   done
   outcome started

@@ -29,11 +29,11 @@ export const enHub = {
   "hub.room_unknown": "The Hub does not tell how much private storage is left",
   "hub.differs":
     "{repo} does not hold what the Pod lists: {missing} missing, {extra} too many, {different} different",
-  "hub.upload.uploaded": "The checkpoint is in {repo} ({folder}), {files} files",
-  "hub.upload.already_there": "The checkpoint was in {repo} ({folder}) already, {files} files",
+  "hub.upload.uploaded": "The checkpoint is in {place} on the Hub, {files} files",
+  "hub.upload.already_there": "The checkpoint was in {place} on the Hub already, {files} files",
   "hub.upload.not_private": "{repo} is not private, so the upload was stopped",
   "hub.upload.different":
-    "{repo} holds other content under {folder} already, so nothing was overwritten: {paths}",
+    "{place} on the Hub holds other content already, so nothing was overwritten: {paths}",
   "hub.upload.storage_full": "The private storage of the Hub account is full",
   "hub.upload.refused": "The Hub refused the upload: {detail}",
   "hub.upload.no_token": "The token did not reach the Pod",

@@ -32,11 +32,10 @@ export const jaHub: Readonly<Record<keyof typeof enHub, string>> = {
   "hub.room_unknown": "非公開ストレージの空きが Hub から得られません",
   "hub.differs":
     "{repo} の中身が Pod の一覧と違います：不足 {missing} 件、余分 {extra} 件、内容違い {different} 件",
-  "hub.upload.uploaded": "チェックポイントを {repo}（{folder}）に上げました：{files} 件",
-  "hub.upload.already_there": "チェックポイントはすでに {repo}（{folder}）にありました：{files} 件",
+  "hub.upload.uploaded": "チェックポイントを Hub の {place} に上げました：{files} 件",
+  "hub.upload.already_there": "チェックポイントはすでに Hub の {place} にありました：{files} 件",
   "hub.upload.not_private": "{repo} が非公開ではないため、アップロードを止めました",
-  "hub.upload.different":
-    "{repo} の {folder} にはすでに別の中身があるため、何も上書きしませんでした：{paths}",
+  "hub.upload.different": "Hub の {place} にはすでに別の中身があるため、何も上書きしませんでした：{paths}",
   "hub.upload.storage_full": "Hub アカウントの非公開ストレージが一杯です",
   "hub.upload.refused": "Hub にアップロードを拒否されました：{detail}",
   "hub.upload.no_token": "トークンが Pod に届いていません",

@@ -354,7 +354,7 @@ Deno.test("uploadMessage() and receiveMessage() say every outcome in both langua
   for (const sentence of said) assert(!sentence.includes("{") && !sentence.includes("\u001b"), sentence);
   assert(
     said.includes(
-      "hasegawa/checkpoints holds other content under 1499 already, so nothing was overwritten: a, b, c, d, e, …",
+      "hasegawa/checkpoints/1499 on the Hub holds other content already, so nothing was overwritten: a, b, c, d, e, …",
     ),
   );
   assert(
