@@ -1,4 +1,4 @@
-import type { Project } from "../config/project.ts";
+import { type Project, requireReadable } from "../config/project.ts";
 import type { Context } from "../system/context.ts";
 import { ExitCode, type Message, message, UserError } from "../system/errors.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
@@ -19,8 +19,10 @@ export interface PushList {
   readonly size: string;
 }
 
-/** @throws {UserError} when something in the project must not leave this machine, with a list of it */
-export async function listForPush(texts: Texts, { root, config }: Project): Promise<PushList> {
+/** @throws {UserError} when the project cannot be read, or something in it must not leave this machine: with a list */
+export async function listForPush(texts: Texts, project: Project): Promise<PushList> {
+  await requireReadable(project);
+  const { root, config } = project;
   const { entries, problems } = await selectForPush(root, config.push);
   if (problems.length > 0) throw refusal(texts, problems, config.push.max_file_mib);
   if (entries.length === 0) {

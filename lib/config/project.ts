@@ -68,6 +68,17 @@ function unreadable(file: string, cause: unknown): UserError {
   });
 }
 
+/**
+ * Makes sure that the project can be read, not its configuration alone: an executable started deeper in the project
+ * reaches only that.
+ *
+ * @throws {UserError} exit code 2
+ */
+export async function requireReadable({ root }: Pick<Project, "root">): Promise<void> {
+  const { state } = await Deno.permissions.query({ name: "read", path: root });
+  if (state !== "granted") throw outOfReach(root, undefined);
+}
+
 /** Deno's sandbox may not read there: the project lies outside what this program was started for. */
 function outOfReach(file: string, cause: unknown): UserError {
   return new UserError(message("config.out_of_reach", { file }), {

@@ -1,3 +1,4 @@
+import { enCompletion } from "./en_completion.ts";
 import { enDoctor } from "./en_doctor.ts";
 import { enHub } from "./en_hub.ts";
 import { enPermissions } from "./en_permissions.ts";
@@ -75,7 +76,7 @@ const sentences = {
   "config.unreadable": "Cannot read {file}: {problem}",
   "config.out_of_reach": "tias-remote was started without the right to read {file}",
   "config.out_of_reach.hint":
-    "The scripts serve the project that they lie in; for another one use the executable inside it, or add `--allow-read=PROJECT` to `deno run`",
+    "The executable serves the project of the current folder: start it in the project's own folder; the scripts serve the one that they lie in: for another add `--allow-read=PROJECT` to `deno run`",
   "config.own_host": "This machine is {server} itself; tias-remote would connect to itself",
   "config.own_host.hint":
     "Run it on your own machine, or set TIAS_REMOTE_ALLOW_SELF=1 if the names only look alike",
@@ -85,7 +86,7 @@ const sentences = {
   "ssh.missing.hint": "Install the OpenSSH client, or name it with TIAS_REMOTE_SSH",
   "ssh.not_permitted": "tias-remote was started without the right to run `{program}`",
   "ssh.not_permitted.hint":
-    "Use the system's ssh, or allow this one: `--allow-run=PROGRAM`, or an entry of `run` in the permission set of deno.json",
+    "Use the system's ssh, or allow this one: `--allow-run=PROGRAM` for `deno run`, or an entry of `run` in the permission set of deno.json, with which `deno task compile` makes a new executable",
   "ssh.failure.resolve": "unreachable: its address has no meaning here",
   "ssh.failure.refused": "unreachable: the connection was refused",
   "ssh.failure.no_route": "unreachable: there is no route to it",
@@ -342,4 +343,4 @@ const sentences = {
 } as const;
 
 /** Every English sentence. `ja.ts` has the same keys and the same placeholders; the compiler and a test see to it. */
-export const en = merge(sentences, enDoctor, enHub, enPermissions, enInit, enPull, enRent);
+export const en = merge(sentences, enCompletion, enDoctor, enHub, enPermissions, enInit, enPull, enRent);

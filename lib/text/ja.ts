@@ -1,4 +1,5 @@
 import type { en } from "./en.ts";
+import { jaCompletion } from "./ja_completion.ts";
 import { jaDoctor } from "./ja_doctor.ts";
 import { jaHub } from "./ja_hub.ts";
 import { jaPermissions } from "./ja_permissions.ts";
@@ -77,7 +78,7 @@ const sentences = {
   "config.unreadable": "{file} を読めません：{problem}",
   "config.out_of_reach": "{file} を読む権限なしで起動されています",
   "config.out_of_reach.hint":
-    "スクリプトが扱うのは自分が置かれたプロジェクトです。別のプロジェクトにはその中で実行ファイルを使うか，`deno run` に `--allow-read=プロジェクト` を足してください",
+    "実行ファイルが扱うのは現在のフォルダのプロジェクトです。プロジェクトのフォルダで起動してください。スクリプトが扱うのは自分が置かれたプロジェクトで，別のものには `deno run` に `--allow-read=プロジェクト` を足します",
   "config.own_host": "このマシンはサーバ {server} 自身です。自分自身へ ssh することになります",
   "config.own_host.hint":
     "手元のマシンで実行してください。名前が同じだけなら TIAS_REMOTE_ALLOW_SELF=1 で無効にできます",
@@ -87,7 +88,7 @@ const sentences = {
   "ssh.missing.hint": "OpenSSH クライアントを入れるか，TIAS_REMOTE_SSH で場所を指定してください",
   "ssh.not_permitted": "`{program}` を実行する権限なしで起動されています",
   "ssh.not_permitted.hint":
-    "システムの ssh を使うか，`--allow-run=プログラム` を付けるか，deno.json の権限の `run` に足して許可してください",
+    "システムの ssh を使うか，許可してください：`deno run` に `--allow-run=プログラム` を付けるか，deno.json の権限の `run` に足します（実行ファイルは `deno task compile` で作り直します）",
   "ssh.failure.resolve": "接続不可：アドレスを解決できません",
   "ssh.failure.refused": "接続不可：接続を拒否されました",
   "ssh.failure.no_route": "接続不可：経路がありません",
@@ -344,6 +345,7 @@ const sentences = {
 /** Every Japanese sentence; the terms are the specification's. */
 export const ja: Readonly<Record<keyof typeof en, string>> = merge(
   sentences,
+  jaCompletion,
   jaDoctor,
   jaHub,
   jaPermissions,
