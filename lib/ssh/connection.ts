@@ -164,6 +164,9 @@ export class Connection {
   #end(reason: "deadline" | "interrupted"): void {
     this.#ended ??= reason;
     this.#process.kill();
+    // Something that ssh started may hold the output open for as long as it likes.
+    this.#process.status.then(() => this.#deps.clock.sleep(500, this.#over.signal))
+      .then(() => this.#reader.cancel()).catch(() => {});
   }
 
   #limit(seconds: number, stillMatters: () => boolean): void {

@@ -160,14 +160,29 @@ Deno.test("runScript() judges no answer with the markers of another call", async
   assert.equal(failureOf(await result), "login_refused");
 });
 
-Deno.test("runScript() waits for nothing that a killed ssh has left running", async () => {
+Deno.test.each(
+  [
+    // The second ssh, for the jump host, hangs in its own connection and holds standard error.
+    ["standard error", "stderr"],
+    // A program in ssh's place has started another one.
+    ["all of its output", "both"],
+  ] as const,
+)("runScript() waits for nothing that a killed ssh has left running with %s", async (_what, keepsOpen) => {
   const { world, process, result } = await call(throughJump);
-  // The second ssh, for the jump host, hangs in its own connection and holds standard error.
-  process.keepsStderr = true;
+  process.keepsOpen = keepsOpen;
   process.complain("channel 0: open failed: connect failed: No route to host\n");
-  await world.clock.tick(36_000);
+  await world.clock.tick(37_000);
   assert.equal(failureOf(await result), "no_route");
   assert.deepEqual(world.clock.waiting, []);
+});
+
+Deno.test("runScript() keeps what came before it was ended, whoever holds the output open", async () => {
+  const { world, process, result, nonce } = await call();
+  process.keepsOpen = "both";
+  process.print(`@@${nonce} begin\n\n@@${nonce} section a\nx\n@@${nonce} end a 0\n`);
+  await world.clock.tick(40_000);
+  const answer = await result;
+  assert.deepEqual(!answer.ok && answer.partial?.sections, [{ name: "a", text: "x", status: 0 }]);
 });
 
 Deno.test.each([

@@ -47,12 +47,10 @@ export class FakeProcess implements RunningProcess {
     this.#err.enqueue(new TextEncoder().encode(text));
   }
 
-  /** Ends it; `keepsStderr` leaves standard error open, as a program that it started does. */
-  exit(
-    code: number,
-    { signal = null, keepsStderr = false }: { signal?: string | null; keepsStderr?: boolean } = {},
-  ) {
-    for (const controller of keepsStderr ? [this.#out] : [this.#out, this.#err]) {
+  /** Ends it; `keepsOpen` names what something that it started holds open. */
+  exit(code: number, { signal = null, keepsOpen = "" }: { signal?: string | null; keepsOpen?: Held } = {}) {
+    const ended = [...(keepsOpen === "both" ? [] : [this.#out]), ...(keepsOpen === "" ? [this.#err] : [])];
+    for (const controller of ended) {
       try {
         controller.close();
       } catch {
@@ -62,14 +60,16 @@ export class FakeProcess implements RunningProcess {
     this.#end({ code, signal });
   }
 
-  /** What remains open when it is killed. */
-  keepsStderr = false;
+  /** What stays open when it is killed. */
+  keepsOpen: Held = "";
 
   kill(): void {
     this.kills += 1;
-    this.exit(143, { signal: "SIGTERM", keepsStderr: this.keepsStderr });
+    this.exit(143, { signal: "SIGTERM", keepsOpen: this.keepsOpen });
   }
 }
+
+type Held = "" | "stderr" | "both";
 
 function controlled() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
