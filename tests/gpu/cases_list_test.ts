@@ -101,7 +101,7 @@ const cases: Case[] = [
       samples: "0, 0, [N/A]\n0, 2, [N/A]\n",
       apps: `${uuidA}, 8123, 25700\n`,
     },
-    states: { 0: sampleUnknown.replace("sample", "row") },
+    states: { 0: rowUnknown },
   },
   {
     id: "gpu-015, without a process",
@@ -147,6 +147,12 @@ const cases: Case[] = [
       samples: "0, 3, 1023\n1, 0, 4\n0, 4, 1023\n1, 0, 4\n0, 9",
     },
     states: { 0: unused, 1: unused },
+  },
+  {
+    id: "gpu-020, at the threshold",
+    what: "whole samples of exactly 1024 MiB before the cut one",
+    look: { list: row(0), samples: "0, 3, 1024\n0, 4, 1024\n0, 9" },
+    states: { 0: busyByMemory },
   },
   {
     id: "gpu-021",
