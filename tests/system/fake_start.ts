@@ -5,7 +5,7 @@ import type { Clock, ProcessSpec, ProcessStatus, RunningProcess } from "../../li
 /** How a program behaves: it ends with a code at once, with its input, or only when it is killed. */
 export type Behaviour = { readonly code: number; readonly when: "at once" | "input ends" | "killed" };
 
-/** A clock whose sleeps end at once, but for those that are shorter than `patience` milliseconds. */
+/** A clock whose sleeps end at once, or only when they are given up. */
 export function clockThat(sleeps: "ends at once" | "never ends"): Clock {
   return {
     now: () => new Date(0),
