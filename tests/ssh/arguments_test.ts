@@ -63,14 +63,14 @@ Deno.test.each([
 });
 
 Deno.test.each([
-  [direct, 'ssh -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t =exp1"'],
+  [direct, 'ssh -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"'],
   [
     { ...direct, jump_host: "labpc" },
-    'ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t =exp1"',
+    'ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"',
   ],
   [
     { ...direct, ssh_config: "/home/山田 太郎/ssh" },
-    `ssh -F '/home/山田 太郎/ssh' -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t =exp1"`,
+    `ssh -F '/home/山田 太郎/ssh' -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"`,
   ],
 ])("attachCommand() names everything that the attaching ssh needs", (settings, expected) => {
   assert.equal(attachCommand(settings, newton, "tias-remote", "exp1"), expected);

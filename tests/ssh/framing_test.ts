@@ -128,6 +128,16 @@ Deno.test("parseTranscript() keeps a last line without line feed apart from a wh
   assert.equal(texts("0, 0, 4\n0, 0, 4\n"), "0, 0, 4\n0, 0, 4\n");
 });
 
+Deno.test("parseTranscript() reads markers that share a line feed", () => {
+  const body =
+    `@@${nonce} section a\n@@${nonce} end a 0\n@@${nonce} section b\nx\n@@${nonce} end b 1\n@@${nonce} done\n`;
+  assert.deepEqual(parseTranscript(body, nonce), {
+    sections: [{ name: "a", text: "", status: 0 }, { name: "b", text: "x", status: 1 }],
+    complete: true,
+    terminalForced: false,
+  });
+});
+
 Deno.test("parseTranscript() ignores the end of a section that is not open, and what follows `done`", () => {
   const body = `\n@@${nonce} end a 0\n${
     frame([{ name: "b", text: "x", status: 3 }])
