@@ -59,6 +59,7 @@ export function attachCommand(
     ...(settings.jump_host === null ? [] : ["-J", shellQuote(settings.jump_host)]),
     "-t",
     shellQuote(`${destination.user}@${destination.address}`),
-    `"tmux -L ${tmuxSocket} attach -t =${job}"`,
+    // `=` asks tmux for exactly this name; unquoted, zsh as a login shell would take it for a command to look up.
+    `"tmux -L ${tmuxSocket} attach -t '=${job}'"`,
   ].join(" ");
 }

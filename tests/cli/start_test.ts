@@ -34,14 +34,14 @@ Deno.test.each([
     { kind: "started", keeper: "tmux", log: "/h/exp1.log" },
     "Started exp1 on Newton GPU 2\n",
     "follow it: tias-remote logs exp1 -f\n" +
-    'attach to it: ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t =exp1"\n',
+    `attach to it: ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"\n`,
   ],
   [
     "ja",
     { kind: "started", keeper: "tmux", log: "/h/exp1.log" },
     "exp1 を Newton の GPU 2 で起動しました\n",
     "ログを追う：tias-remote logs exp1 -f\n" +
-    '端末につなぐ：ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t =exp1"\n',
+    `端末につなぐ：ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"\n`,
   ],
   [
     "en",

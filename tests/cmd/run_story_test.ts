@@ -36,7 +36,7 @@ async function lifeOfJobs(lab: Laboratory, withTmux = true): Promise<void> {
   assert.match(
     steady(run.err, lab),
     withTmux
-      ? /attach to it: ssh -F .* "tmux -L \[SOCKET\] attach -t =job1"\n$/
+      ? /attach to it: ssh -F .* "tmux -L \[SOCKET\] attach -t '=job1'"\n$/
       : /follow it: tias-remote logs job1 -f\n$/,
   );
   assert.equal(run.connections, lab.servers.length + 1, "one for each server, one for the candidate");

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { temporaryFolder, writePrograms } from "../shell.ts";
 import { attachCommand, sshArguments, sshProgram, type SshSettings } from "../../lib/ssh/arguments.ts";
 
 const direct: SshSettings = { jump_host: null, connect_timeout_sec: 15 };
@@ -63,10 +64,10 @@ Deno.test.each([
 });
 
 Deno.test.each([
-  [direct, 'ssh -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"'],
+  [direct, `ssh -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"`],
   [
     { ...direct, jump_host: "labpc" },
-    'ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"',
+    `ssh -J labpc -t hasegawa@192.168.23.14 "tmux -L tias-remote attach -t '=exp1'"`,
   ],
   [
     { ...direct, ssh_config: "/home/山田 太郎/ssh" },
@@ -75,3 +76,26 @@ Deno.test.each([
 ])("attachCommand() names everything that the attaching ssh needs", (settings, expected) => {
   assert.equal(attachCommand(settings, newton, "tias-remote", "exp1"), expected);
 });
+
+Deno.test.each([["sh"], ["bash"], ["zsh"], ["fish"]])(
+  "attachCommand() names the job exactly, whether the server's login shell is %s or another",
+  async (shell) => {
+    if (!await isInstalled(shell)) return;
+    await using folder = await temporaryFolder();
+    await writePrograms(folder.path, { tmux: 'printf "<%s>" "$@"' });
+    const [, remote = ""] = /"(.*)"$/.exec(attachCommand(direct, newton, "tias-remote", "exp1")) ?? [];
+    const { stdout } = await new Deno.Command(shell, {
+      args: ["-c", remote],
+      env: { PATH: `${folder.path}:${Deno.env.get("PATH")}` },
+    }).output();
+    assert.equal(new TextDecoder().decode(stdout), "<-L><tias-remote><attach><-t><=exp1>");
+  },
+);
+
+async function isInstalled(shell: string): Promise<boolean> {
+  try {
+    return (await new Deno.Command(shell, { args: ["-c", "true"] }).output()).success;
+  } catch {
+    return false;
+  }
+}
