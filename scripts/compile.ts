@@ -114,7 +114,8 @@ async function main(): Promise<number> {
   }
   const dist = join(root, "dist");
   const executables = planExecutables(request.targets, request.each, permissionSets);
-  const fault = await compile(executables, Deno.env.get("DENO_COMPILER") ?? Deno.execPath(), dist);
+  const fault = await compile(executables, Deno.env.get("DENO_COMPILER") ?? Deno.execPath(), dist) ??
+    await findBroken(executables, dist);
   if (fault !== undefined) {
     say(...fault);
     return 1;
@@ -170,13 +171,7 @@ async function compileOne(
     ...permissionFlags(permissions, knownFlags),
     join(bundle, `${basename(module, ".ts")}.js`),
   ]);
-  if (compiled.code !== 0) return compileFault(target, compiled.err);
-  if (target !== Deno.build.target || await starts(output)) return undefined;
-  await Deno.remove(output);
-  return [
-    `error: ${file} would not start\nhint: The base binary (DENORT_BIN) must be of the same version as the Deno that compiles (DENO_COMPILER)`,
-    `エラー: ${file} は起動しません\nヒント: ベースバイナリ (DENORT_BIN) はコンパイルする Deno (DENO_COMPILER) と同じ版でなければなりません`,
-  ];
+  return compiled.code === 0 ? undefined : compileFault(target, compiled.err);
 }
 
 /** What a failed `deno compile` means; `err` is what it said. */
@@ -194,9 +189,17 @@ export function compileFault(target: string, err: string): Fault {
   ];
 }
 
-/** Whether a program of this machine comes as far as its own version; with a foreign base binary it does not. */
-async function starts(program: string): Promise<boolean> {
-  return (await run(program, ["--version"])).out.trim() === version;
+/** A foreign base binary makes a program that does not come as far as telling its version. It is removed. */
+async function findBroken(executables: readonly Executable[], folder: string): Promise<Fault | undefined> {
+  for (const { target, file } of executables) {
+    if (target !== Deno.build.target) continue;
+    if ((await run(join(folder, file), ["--version"])).out.trim() === version) continue;
+    await Deno.remove(join(folder, file));
+    return [
+      `error: ${file} would not start\nhint: The base binary (DENORT_BIN) must be of the same version as the Deno that compiles (DENO_COMPILER)`,
+      `エラー: ${file} は起動しません\nヒント: ベースバイナリ (DENORT_BIN) はコンパイルする Deno (DENO_COMPILER) と同じ版でなければなりません`,
+    ];
+  }
 }
 
 async function writeChecksums(folder: string): Promise<void> {

@@ -1,4 +1,12 @@
-import { type AccessKind, accessKinds, type PermissionSet } from "./permission_sets.ts";
+import {
+  type AccessKind,
+  accessKinds,
+  inExecutable,
+  type PermissionSet,
+  permissionSets,
+  permissionsFor,
+  unionOf,
+} from "./permission_sets.ts";
 
 /**
  * What a program that was started with `held` gives up when it needs only `needed`.
@@ -15,9 +23,14 @@ export function privilegesToDrop(held: PermissionSet, needed: PermissionSet): De
   });
 }
 
-/** Gives privileges up for the rest of the program's life. */
-export async function drop(privileges: readonly Deno.PermissionDescriptor[]): Promise<void> {
-  for (const privilege of privileges) await Deno.permissions.revoke(privilege);
+/**
+ * Gives up, for the rest of the program's life, what the union of all verbs has and the verb that `word` names does
+ * not need. Started with everything allowed (`deno run -A`), a program keeps whole the kinds of access that it needs.
+ */
+export async function keepOnlyFor(word: string | undefined): Promise<void> {
+  const held = inExecutable(unionOf(Object.values(permissionSets)));
+  const needed = inExecutable(permissionsFor(word));
+  for (const privilege of privilegesToDrop(held, needed)) await Deno.permissions.revoke(privilege);
 }
 
 function implies(kind: AccessKind, allowed: string, word: string): boolean {
