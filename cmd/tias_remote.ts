@@ -1,7 +1,6 @@
 import { type Application, buildApplication, buildCommand, buildRouteMap, type Command } from "@stricli/core";
 import { applicationSettings, type CliContext, type CommandMaker, runProgram } from "../lib/cli/program.ts";
-import { inExecutable, permissionSets, permissionsFor, unionOf } from "../lib/system/permission_sets.ts";
-import { drop, privilegesToDrop } from "../lib/system/privileges.ts";
+import { keepOnlyFor } from "../lib/system/privileges.ts";
 import { realContext } from "../lib/system/real.ts";
 import type { Texts } from "../lib/text/texts.ts";
 
@@ -15,7 +14,11 @@ const verbs = {
   kill: async () => (await import("./kill.ts")).killCommand,
   pull: async () => (await import("./pull.ts")).pullCommand,
   init: async () => (await import("./init.ts")).initCommand,
+  train: async () => (await import("./train.ts")).trainCommand,
+  stop: async () => (await import("./stop.ts")).stopCommand,
+  sweep: async () => (await import("./sweep.ts")).sweepCommand,
   doctor: async () => (await import("./doctor.ts")).doctorCommand,
+  completion: async () => (await import("./completion.ts")).completionCommand,
   permissions: async () => (await import("./permissions.ts")).permissionsCommand,
 } satisfies Record<string, () => Promise<CommandMaker>>;
 
@@ -45,7 +48,6 @@ function outline(texts: Texts, verb: Verb): Command<CliContext> {
 }
 
 if (import.meta.main) {
-  const held = inExecutable(unionOf(Object.values(permissionSets)));
-  await drop(privilegesToDrop(held, inExecutable(permissionsFor(Deno.args[0]))));
+  await keepOnlyFor(Deno.args[0]);
   Deno.exit(await runProgram(realContext(), Deno.args, tiasRemote));
 }
