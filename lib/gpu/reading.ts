@@ -35,7 +35,8 @@ export function readServer(transcript: Transcript, instant: boolean): ServerRead
     samples: parseSamples(text("samples")),
     pmon: parsePmon(text("pmon")),
     apps: parseComputeApps(apps?.text ?? "", apps?.status ?? null),
-    owners: readOwners(transcript, seconds(text("age").trim()) ?? 0),
+    // Cut to whole seconds at both ends, the span may be told one too long: a process just born is no impostor.
+    owners: readOwners(transcript, (seconds(text("age").trim()) ?? 0) - 1),
     account: facts["user"] ?? "",
     claims: readClaims(text("claims")),
   };

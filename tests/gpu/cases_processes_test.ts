@@ -257,9 +257,16 @@ const cases: Case[] = [
   {
     id: "ps-010",
     what: "a process number that another process has by now",
-    look: { apps: `${uuidA}, 3000, 4000\n`, ps: { 3000: "bob              1\n" }, age: 2 },
+    look: { apps: `${uuidA}, 3000, 4000\n`, ps: { 3000: "bob              1\n" }, age: 3 },
     states: { 0: held },
     holders: ["3000 null null null 4000"],
+  },
+  {
+    id: "ps-010, just born",
+    what: "a process that began in the second before the list",
+    look: { apps: `${uuidA}, 3000, 4000\n`, ps: { 3000: "bob              0\n" }, age: 1 },
+    states: { 0: held },
+    holders: ["3000 bob 0 null 4000"],
   },
   {
     id: "a process of an unlisted GPU",
