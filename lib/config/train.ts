@@ -93,6 +93,8 @@ export const trainSchema = z.strictObject({
   limit_hours: number(0.001, 240).default(5),
   watchdog_grace_min: number(0.01, 1440).default(60),
   upload_extension_hours: number(0.001, 48).default(3),
+  /** Seconds between two looks at the training. */
+  watch_sec: wholeNumber(1, 3600).default(300),
   max_hourly_usd: number(0.01, 1000),
   max_total_usd: number(0.01, 100_000),
   ssh: z.strictObject({

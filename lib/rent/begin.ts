@@ -40,6 +40,7 @@ export function rentalPlan(recipe: TrainConfig, wishes: RunWishes): RentalPlan {
     }),
     steps: preparationSteps(recipe).length,
     expectedCheckpoint: expectedCheckpoint(recipe),
+    watchSec: recipe.watch_sec,
   };
 }
 

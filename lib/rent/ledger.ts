@@ -16,6 +16,8 @@ export interface RentalPlan {
   /** Setup commands, folders to send, the prepare command: so many steps in all. */
   readonly steps: number;
   readonly expectedCheckpoint: number;
+  /** Seconds between two looks at the training; nothing else is looked at more rarely. */
+  readonly watchSec: number;
 }
 
 export type Phase =

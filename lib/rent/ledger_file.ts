@@ -39,6 +39,7 @@ const ledgerSchema = z.looseObject({
     hourlyCapUsd: z.number(),
     steps: z.int(),
     expectedCheckpoint: z.int(),
+    watchSec: z.number().positive(),
   }),
   pod: z.looseObject({ id: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), rentedAt: unixTime }).nullable(),
   deadline: unixTime,

@@ -12,6 +12,11 @@ export function after(ledger: Ledger, seconds: number, then: Effect): Ledger {
   return { ...ledger, next: { do: "wait", seconds, then } };
 }
 
+/** Waits for something that goes on by itself, and then looks at it again. */
+export function lookAgain(ledger: Ledger, seconds: number, then: Effect): Ledger {
+  return after({ ...ledger, tries: 0, lateTries: 0 }, Math.min(seconds, ledger.plan.watchSec), then);
+}
+
 /** Tries the same once more, later and later. */
 export function retry(ledger: Ledger, then: Effect, trouble: string): Ledger {
   return after({ ...ledger, tries: ledger.tries + 1, trouble }, backoff(ledger.tries), then);

@@ -1,6 +1,6 @@
 import type { Results } from "./event.ts";
 import type { Effect, Ledger } from "./ledger.ts";
-import { after, close, doubt, retry, toward } from "./moves.ts";
+import { after, close, doubt, lookAgain, retry, toward } from "./moves.ts";
 
 /** Seconds before the extended deadline that are kept free for the copy over ssh and the deletion. */
 const copyReserve = 20 * 60;
@@ -55,7 +55,7 @@ export function afterLookUpload(
   const { exitCode, running, said, commit, final } = result.value;
   if (exitCode === 0 && commit !== null) return toward({ ...ledger, commit }, { do: "compare" });
   if (exitCode === null && running) {
-    return after({ ...ledger, tries: 0 }, uploadLookSec, { do: "look_upload", index });
+    return lookAgain(ledger, uploadLookSec, { do: "look_upload", index });
   }
   // What the uploader refuses (not private, other content, no space) is refused again; the rest may have been bad luck.
   const next = index + 1;

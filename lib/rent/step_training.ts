@@ -1,7 +1,7 @@
 import type { Results, TaskSeen } from "./event.ts";
 import { judgeTraining, silentSeconds, triesPastLimit } from "./judge_training.ts";
 import { type Effect, type Ledger, limitAt, type Outcome } from "./ledger.ts";
-import { after, backoff, close, doubt, enter, retry, toward } from "./moves.ts";
+import { after, backoff, close, doubt, enter, lookAgain, retry, toward } from "./moves.ts";
 import { dropExtra, priced } from "./step_renting.ts";
 import type { Pod } from "./runpod_schema.ts";
 import { isProved } from "./watchdog_link.ts";
@@ -10,10 +10,10 @@ import { isProved } from "./watchdog_link.ts";
 const startPatience = 20 * 60;
 /** Tries of ten seconds in which the watchdog must have proved itself. */
 const proofPatience = 18;
-/** Seconds between two looks at a training. */
-export const watchSec = 300;
-/** Seconds between two looks at a step of the preparation. */
-const stepLookSec = 10;
+/** Seconds between two looks at what is to be there soon. */
+const soon = 10;
+/** Seconds until the first look at a training. */
+const firstLookSec = 60;
 
 const dead = ["EXITED", "ERROR", "TERMINATED"];
 
@@ -37,7 +37,7 @@ export function afterInspect(ledger: Ledger, result: Results["inspect"], at: num
   if (pod.ssh !== null) return { ...known, next: { do: "prove" } };
   return late
     ? giveUp(known, { kind: "no_ssh", detail: pod.status }, at)
-    : after({ ...known, tries: 0 }, 10, { do: "inspect" });
+    : lookAgain(known, soon, { do: "inspect" });
 }
 
 /** Deletes this Pod and goes on with the next candidate. */
@@ -55,14 +55,16 @@ export function afterProve(ledger: Ledger, result: Results["prove"], at: number)
   if (!result.ok) {
     return at > (ledger.pod?.rentedAt ?? at) + startPatience
       ? giveUp(ledger, { kind: "no_ssh", detail: result.detail }, at)
-      : after({ ...ledger, trouble: result.detail }, 10, { do: "inspect" });
+      : lookAgain({ ...ledger, trouble: result.detail }, soon, { do: "inspect" });
   }
   const sign = result.value;
   // Another deadline than ours would be another Pod's watchdog, or one that was tampered with.
   if (isProved(sign) && sign.until === ledger.deadline) {
     return toward({ ...ledger, trouble: null }, { do: "settle" });
   }
-  if (ledger.tries < proofPatience) return after({ ...ledger, tries: ledger.tries + 1 }, 10, { do: "prove" });
+  if (ledger.tries < proofPatience) {
+    return after({ ...ledger, tries: ledger.tries + 1 }, soon, { do: "prove" });
+  }
   // The next Pod's watchdog would be no better, so this is the end.
   return close(ledger, { kind: "unproved", status: sign?.proof ?? 0 }, at);
 }
@@ -110,7 +112,7 @@ export function afterLookStep(
     return close(ledger, { kind: "step_failed", index, code: task.exitCode, detail: task.said }, at);
   }
   if (isPastLimit(ledger, at)) return close(ledger, { kind: "time_over" }, at);
-  return after({ ...ledger, tries: 0, lateTries: 0 }, stepLookSec, { do: "look_step", index });
+  return lookAgain(ledger, soon, { do: "look_step", index });
 }
 
 export function afterBeginTraining(ledger: Ledger, result: Results["begin_training"], at: number): Ledger {
@@ -118,7 +120,7 @@ export function afterBeginTraining(ledger: Ledger, result: Results["begin_traini
   if (result.value.kind === "refused") {
     return close(ledger, { kind: "not_started", detail: result.value.detail }, at);
   }
-  return after(enter({ ...ledger, trainingAt: at }, "training", at), 60, { do: "look" });
+  return lookAgain(enter({ ...ledger, trainingAt: at }, "training", at), firstLookSec, { do: "look" });
 }
 
 export function afterLook(ledger: Ledger, result: Results["look"], at: number): Ledger {
@@ -140,7 +142,7 @@ export function afterLook(ledger: Ledger, result: Results["look"], at: number): 
       return trainingFailed(known, verdict.reason, result.ok ? result.value.exitCode : null, at);
     case "running":
       if (result.ok) {
-        return after({ ...known, tries: 0, lateTries: 0 }, untilNextLook(ledger, at), { do: "look" });
+        return lookAgain(known, untilNextLook(ledger, at), { do: "look" });
       }
       return doubtLate(known, { do: "look" }, result.detail, at);
   }
@@ -158,7 +160,7 @@ function trainingFailed(
 /** The last look before the limit comes just after it. */
 function untilNextLook(ledger: Ledger, at: number): number {
   const left = limitAt(ledger) - at;
-  return left > 0 ? Math.min(watchSec, left + 5) : 30;
+  return left > 0 ? left + 5 : soon;
 }
 
 /** What is done once the training has succeeded: first of all, time. */

@@ -20,6 +20,7 @@ function ledgerOf(changes: Partial<Ledger>): Ledger {
       hourlyCapUsd: 1,
       steps: 2,
       expectedCheckpoint: 1499,
+      watchSec: 300,
     },
     name: "tias-trim-1a2b3c4d",
     begunAt: start,

@@ -157,6 +157,7 @@ export class Simulation {
         hourlyCapUsd: recipe.max_hourly_usd,
         steps: 3,
         expectedCheckpoint: 1499,
+        watchSec: recipe.watch_sec,
       },
       ids: { steps: [id(1), id(2), id(3)], train: id(4), uploads: [id(5), id(6)] },
     });
