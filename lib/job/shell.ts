@@ -4,7 +4,7 @@
  *
  *     <remote_dir>/runs/_remote_logs/<job>.log           what the job printed, appended run after run
  *     <remote_dir>/runs/_remote_logs/.jobs/<job>.state   key=value lines, written by the job's own keeper
- *     <remote_dir>/runs/_remote_logs/.jobs/<job>.run     the start script; removed by the job itself
+ *     <remote_dir>/runs/_remote_logs/.jobs/<id>.run      the start script of one start; removed by the job itself
  *     ~/.cache/tias-remote/<host>/<uuid>/lock            held while a job is started on that GPU
  *     ~/.cache/tias-remote/<host>/<uuid>/<id>.claim      "this live job was given this GPU"
  *

@@ -127,17 +127,18 @@ look_again() {
   case $apps_status in 0 | 14) ;; *) apps_text='unreadable' ;; esac
   news=$(printf '%s\\n%s\\n' "$apps_text" "$pmon_text" | LC_ALL=C awk -v gpu="$gpu" -v uuid="$uuid" -v known="$known_pids" '
     BEGIN { split(known, list, " "); for (i in list) seen[list[i]] = 1 }
-    $1 == "unreadable" { print "unreadable"; next }
+    function tell(pid) { if (pid !~ /^[1-9][0-9]*$/) pid = "unreadable"; if (!seen[pid]++) print pid }
+    $1 == "unreadable" { tell($1); next }
     $1 ~ /^[A-Za-z]+-/ {
       split($0, field, ","); id = field[1]; pid = field[2]
       gsub(/[ \\t\\r]/, "", id); gsub(/[ \\t\\r]/, "", pid)
-      if (tolower(id) == tolower(uuid) && !seen[pid]++) print pid
+      if (tolower(id) == tolower(uuid)) tell(pid)
       next
     }
-    $1 == gpu && $2 != "-" && $3 != "G" && NF >= 4 && !seen[$2]++ { print $2 }')
+    $1 == gpu && $2 != "-" && $3 != "G" && NF >= 4 { tell($2) }')
   for new in $news; do
     [ "$new" != unreadable ] || { [ "$known_list" = 1 ] || continue; printf 'outcome=taken\\nwhy=unreadable\\n'; return 1; }
-    case $new in *[!0-9]*) new_user= ;; *) new_user=$(ps -o user=,etimes= -p "$new" 2>/dev/null); new_user=\${new_user%% *} ;; esac
+    new_user=$(ps -o user=,etimes= -p "$new" 2>/dev/null); new_user=\${new_user%% *}
     printf 'outcome=taken\\nwhy=process\\npid=%s\\nuser=%s\\n' "$new" "$new_user"
     return 1
   done
@@ -151,13 +152,13 @@ look_again() {
 }
 
 launch() {
-  (umask 077; printf '%s' "$keeper_script" >"$jobs/$job.run") || return 73
+  (umask 077; printf '%s' "$keeper_script" >"$jobs/$id.run") 2>&1 || return 73
   if command -v tmux >/dev/null 2>&1; then
-    tmux -L "$socket" -f /dev/null new-session -d -s "$job" -x 200 -y 50 /bin/sh "$jobs/$job.run" tmux 2>&1 </dev/null 9>&-
+    tmux -L "$socket" -f /dev/null new-session -d -s "$job" -x 200 -y 50 /bin/sh "$jobs/$id.run" tmux 2>&1 </dev/null 9>&-
   elif command -v setsid >/dev/null 2>&1; then
-    setsid nohup /bin/sh "$jobs/$job.run" setsid </dev/null >/dev/null 2>&1 9>&- &
+    setsid nohup /bin/sh "$jobs/$id.run" setsid </dev/null >/dev/null 2>&1 9>&- &
   else
-    nohup /bin/sh "$jobs/$job.run" setsid </dev/null >/dev/null 2>&1 9>&- &
+    nohup /bin/sh "$jobs/$id.run" setsid </dev/null >/dev/null 2>&1 9>&- &
   fi
 }
 
@@ -173,7 +174,7 @@ start_job() {
       launch_and_watch
     fi
   fi
-  rm -f "$jobs/$job.run"
+  rm -f "$jobs/$id.run"
 }
 
 launch_and_watch() {
@@ -297,6 +298,9 @@ export function readStartOutcome(transcript: Transcript): StartOutcome {
     case "launch_failed":
       return { kind: "launch_failed", detail: field("detail") };
     default:
-      return { kind: "not_started", detail: text.split("\n")[0] ?? "" };
+      return {
+        kind: "not_started",
+        detail: text.split("\n").find((line) => !line.startsWith("outcome=")) ?? "",
+      };
   }
 }

@@ -49,7 +49,7 @@ Deno.test.each([
   }],
   ["a keeper that never spoke", "outcome=not_started\n", {
     kind: "not_started",
-    detail: "outcome=not_started",
+    detail: "",
   }],
   ["nothing", "", { kind: "not_started", detail: "" }],
   ["rubbish", "sh: 1: syntax error\n", { kind: "not_started", detail: "sh: 1: syntax error" }],

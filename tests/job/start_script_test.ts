@@ -229,7 +229,7 @@ Deno.test.each([
     { pmon: "# gpu pid type sm\n0 77 C 5 - python\n" },
     processOf({ pid: "77", user: "bob" }),
   ],
-  ["one without a number", {}, { apps: `${uuidA}, [N/A], 5\n` }, processOf({ pid: "[N/A]", user: "" })],
+  ["one without a number", {}, { apps: `${uuidA}, [N/A], 5\n` }, { kind: "taken", why: "unreadable" }],
   ["a list that has become unreadable", {}, { apps: "Unknown Error\n", appsStatus: 9 }, {
     kind: "taken",
     why: "unreadable",
@@ -261,6 +261,9 @@ Deno.test.each([
   ["a list that was unreadable before", { known: { ...request.known, listReadable: false } }, {
     appsStatus: 9,
   }],
+  ["a process without a number, where there was one before", {
+    known: { ...request.known, listReadable: false },
+  }, { apps: `${uuidA}, [N/A], 5\n`, pmon: "# gpu pid type sm\n0 [N/A] C 5 - python\n" }],
   ["a new process, with --force", { force: true }, { apps: `${uuidA}, 77, 5\n` }],
 ] as [string, Partial<StartRequest>, Machine][])(
   "startScript() starts beside %s",
@@ -295,3 +298,17 @@ Deno.test("startScript() says what tmux says when it cannot start", async () => 
   assert.deepEqual(outcome, { kind: "launch_failed", detail: "duplicate session: exp1" });
   assert.deepEqual(left, []);
 });
+
+Deno.test(
+  "startScript() starts its own job although another start of the same name comes between",
+  linux,
+  async () => {
+    // The other start has just written its script when this one's tmux begins to read.
+    const tmux = `shift 12; for run in "$HOME/work dir/runs/_remote_logs/.jobs/exp1.run"; do
+    [ ! -e "$run" ] || echo 'exit 1' >"$run"
+  done; "$@" </dev/null >/dev/null 2>&1 &`;
+    const { outcome, left } = await start({}, { programs: { tmux } });
+    assert.equal(outcome.kind, "ended");
+    assert.deepEqual(left, ["exp1.state"]);
+  },
+);
