@@ -1,5 +1,6 @@
 import { ExitCode, message, UserError } from "../system/errors.ts";
 import type { Texts } from "../text/texts.ts";
+import { proposeServers } from "./proposals.ts";
 
 /** What every command takes. */
 export interface CommonFlags {
@@ -32,6 +33,7 @@ export function serverFlag(texts: Texts) {
     brief: texts.say("flag.server"),
     placeholder: "NAME",
     optional: true,
+    proposeCompletions: proposeServers,
   } as const;
 }
 

@@ -6,6 +6,7 @@ import { ExitCode, message, UserError } from "../system/errors.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
 import type { Texts } from "../text/texts.ts";
 import { asText } from "./flags.ts";
+import { proposeJobs } from "./proposals.ts";
 import { warn } from "./report.ts";
 import { serversNamed } from "./servers.ts";
 import { failureText } from "./survey_view.ts";
@@ -14,7 +15,12 @@ import { failureText } from "./survey_view.ts";
 export function jobArgument(texts: Texts) {
   return {
     kind: "tuple",
-    parameters: [{ brief: texts.say("job.name.argument"), parse: asText, placeholder: "NAME" }],
+    parameters: [{
+      brief: texts.say("job.name.argument"),
+      parse: asText,
+      placeholder: "NAME",
+      proposeCompletions: proposeJobs,
+    }],
   } as const;
 }
 

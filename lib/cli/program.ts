@@ -16,6 +16,8 @@ export interface CliContext extends CommandContext {
   readonly texts: Texts;
   /** The command line as it was typed; Stricli drops the `--`, which `run` must see. */
   readonly argv: readonly string[];
+  /** The whole program, for `completion`. */
+  readonly build: ApplicationBuilder;
   outcome: { exit: ExitCode; fault?: unknown };
 }
 
@@ -27,7 +29,11 @@ export type CommandMaker = (texts: Texts) => Command<CliContext>;
  * that turns errors into text.
  */
 export function action<Flags, Args extends readonly unknown[]>(
-  work: (cli: Pick<CliContext, "world" | "texts" | "argv">, flags: Flags, ...args: Args) => Promise<ExitCode>,
+  work: (
+    cli: Pick<CliContext, "world" | "texts" | "argv" | "build">,
+    flags: Flags,
+    ...args: Args
+  ) => Promise<ExitCode>,
 ): (this: CliContext, flags: Flags, ...args: Args) => Promise<void> {
   return async function (flags, ...args) {
     try {
@@ -72,14 +78,17 @@ export function applicationSettings(name: string, texts: Texts) {
   } as const;
 }
 
+/** Makes a program in the language of `texts`; `argv` tells which of its commands need be whole. */
+export type ApplicationBuilder = (
+  texts: Texts,
+  argv: readonly string[],
+) => Application<CliContext> | Promise<Application<CliContext>>;
+
 /** Parses the arguments, runs the command, prints what went wrong, and returns the exit code. */
 export async function runProgram(
   world: Context,
   argv: readonly string[],
-  build: (
-    texts: Texts,
-    argv: readonly string[],
-  ) => Application<CliContext> | Promise<Application<CliContext>>,
+  build: ApplicationBuilder,
 ): Promise<number> {
   const texts = textsIn(
     chooseLanguage(languageFlag(argv) ?? world.env("TIAS_REMOTE_LANG"), globalThis.navigator?.language ?? ""),
@@ -89,6 +98,7 @@ export async function runProgram(
     world,
     texts,
     argv,
+    build,
     outcome: { exit: ExitCode.Done } as CliContext["outcome"],
     process: {
       stdout: { write: (text: string) => void (printed.out += text) },
