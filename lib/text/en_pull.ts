@@ -78,7 +78,7 @@ export const enPull = {
   "pull.not_writable.hint": "Check who may write in the project's runs/ folder",
   "pull.not_permitted": "tias-remote was started without the right to write to {folder}",
   "pull.not_permitted.hint":
-    "The scripts serve the project that they lie in; for another one use the executable inside it, or add `--allow-read` and `--allow-write` for that folder to `deno run`",
+    "The executable serves the project of the current folder: start it in the project's own folder; the scripts serve the one that they lie in: for another add `--allow-read` and `--allow-write` for that folder to `deno run`",
   "pull.rule.not_whitelisted": "a file is not on the whitelist",
   "pull.rule.empty_name": "a file has no name",
   "pull.rule.dot_segment": "a name has the segment `.`",

@@ -14,9 +14,19 @@ export interface Outcome {
   readonly connections: number;
 }
 
+/** How a command line is started in a project. */
+export type Launch = (lab: Laboratory, project: string, command: readonly string[]) => {
+  readonly program: string;
+  readonly args: readonly string[];
+};
+
 export interface StoryOptions {
   readonly language?: "en" | "ja";
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: the verb's script, by the Deno that runs the test. */
+  readonly launch?: Launch;
+  /** Default: the project. */
+  readonly cwd?: string;
   /** Called with all of standard output and error so far, whenever there is more of it. */
   readonly onText?: (text: string, child: Deno.ChildProcess) => void | Promise<void>;
 }
@@ -45,11 +55,11 @@ export async function tell(
   command: readonly string[],
   options: StoryOptions = {},
 ): Promise<Outcome> {
-  const [verb = "", ...rest] = command;
+  const { program, args } = (options.launch ?? launchScript)(lab, project, command);
   const before = await serverConnections(lab);
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...verbArguments(verb, project, lab.ssh), ...rest],
-    cwd: project,
+  const child = new Deno.Command(program, {
+    args: [...args],
+    cwd: options.cwd ?? project,
     env: {
       NO_COLOR: "1",
       TIAS_REMOTE_LANG: options.language ?? "en",
@@ -79,6 +89,11 @@ export async function tell(
   ]);
   return { code, out, err, connections: await serverConnections(lab) - before };
 }
+
+const launchScript: Launch = (lab, project, [verb = "", ...rest]) => ({
+  program: Deno.execPath(),
+  args: [...verbArguments(verb, project, lab.ssh), ...rest],
+});
 
 async function serverConnections(lab: Laboratory): Promise<number> {
   const counts = await Promise.all(lab.servers.map((server) => server.connections()));
