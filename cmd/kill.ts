@@ -89,6 +89,7 @@ async function awaitEnd(world: Context, texts: Texts, job: string, target: Locat
   const reason = failureText(texts, await target.stream.failure());
   throw new UserError(message("kill.lost_connection", { job, server, reason }), {
     hint: message("kill.lost_connection.hint"),
+    exit: world.interrupted.aborted ? ExitCode.Interrupted : ExitCode.Failed,
   });
 }
 

@@ -45,9 +45,11 @@ async function executePush(world: Context, texts: Texts, plan: PushPlan): Promis
     const archive = packProject(list.entries, randomToken(world), world.clock.now());
     const shown = plan.servers.length === 1 ? withProgress(world, texts, server.name, archive) : archive;
     const result = await pushToServer(world, plan.project.config, server, shown);
-    await reportPush(world, texts, server, list, result);
+    // Ctrl-C is told once, below, and is no fault of a server.
+    if (!world.interrupted.aborted) await reportPush(world, texts, server, list, result);
     return result;
   }));
+  world.interrupted.throwIfAborted();
   return verdict(texts, plan, results);
 }
 

@@ -50,6 +50,10 @@ export async function followLog(
   for (let attempt = 0;;) {
     const before = printer.position;
     const end = await printer.print(events);
+    if (world.out.isClosed) {
+      await stream.close();
+      return ExitCode.Done;
+    }
     if (end !== undefined) {
       await stream.close();
       await printer.finish();
@@ -99,7 +103,7 @@ class LogPrinter {
     this.#texts = texts;
   }
 
-  /** Writes until the job's end is told (its fields) or the connection ends (`undefined`). */
+  /** Writes until the job's end is told (its fields), or the connection ends or nobody reads any more (`undefined`). */
   async print(events: AsyncGenerator<JobEvent>): Promise<Readonly<Record<string, string>> | undefined> {
     const { out, err } = this.#world;
     for await (const event of events) {
@@ -107,6 +111,7 @@ class LogPrinter {
         this.position = event.offset + event.bytes.length;
         // A file or a pipe gets the bytes as they are.
         await out.write(out.isTerminal ? this.#filter.push(event.bytes) : event.bytes);
+        if (out.isClosed) return undefined;
       } else if (event.kind === "truncated") {
         await err.write(`${this.#texts.say("logs.truncated")}\n`);
       } else if (event.kind === "section" && event.name === "ended") {

@@ -119,7 +119,9 @@ export function holderNames(texts: Texts, gpu: JudgedGpu): string {
     process.mine ? texts.say("gpu.holder.mine") : process.user ?? texts.say("gpu.holder.unknown")
   );
   if (names.length > 0) return [...new Set(names)].join(", ");
-  return gpu.jobs.length > 0 ? reasonText(texts, gpu) : texts.say("gpu.holder.unknown");
+  return gpu.jobs.length > 0
+    ? texts.say("gpu.holder.jobs", { jobs: gpu.jobs.map(sanitizeLine).join(", ") })
+    : texts.say("gpu.holder.unknown");
 }
 
 /** Why a server gave no answer, with the line of ssh that says so. */

@@ -5,7 +5,13 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Width in columns of the terminal; 80 where there is none. */
   readonly columns: number;
-  /** Writes all of `data`. A closed pipe (`| head`) makes it a no-op for the rest of the program. */
+  /** Whether its reader has left (`| head`): work that only goes there may end. */
+  readonly isClosed?: boolean;
+  /**
+   * Writes all of `data`. A closed pipe makes it a no-op for the rest of the program.
+   *
+   * @throws {UserError} when standard output cannot take it: a full disk
+   */
   write(data: string | Uint8Array): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock, Context, EnvironmentName, Input, Output, RunningProcess } from "./context.ts";
+import { message, UserError } from "./errors.ts";
 
 /** The real world. Made once, in main; everything else gets it as an argument. */
 export function realContext(): Context {
@@ -35,14 +36,22 @@ function realOutput(stream: typeof Deno.stdout): Output {
     get columns() {
       return terminalColumns();
     },
+    get isClosed() {
+      return closed;
+    },
     async write(data) {
       const bytes = typeof data === "string" ? new TextEncoder().encode(data) : data;
       try {
         for (let at = 0; at < bytes.length && !closed;) at += await stream.write(bytes.subarray(at));
       } catch (error) {
-        // The reader has left (`tias-remote logs x | head`): what remains has no one to see it.
-        if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+        // The reader has left (`tias-remote logs x | head`): what remains has no one to see it. Nor has a failure of
+        // standard error, where failures are told.
         closed = true;
+        if (error instanceof Deno.errors.BrokenPipe || stream === Deno.stderr) return;
+        throw new UserError(message("output.failed", { problem: (error as Error).message }), {
+          hint: message("output.failed.hint"),
+          cause: error,
+        });
       }
     },
   };

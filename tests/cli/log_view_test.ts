@@ -190,6 +190,21 @@ Deno.test("followLog() tells how to go on when it is interrupted", async () => {
   assert.equal(world.err.text, "\nジョブは動き続けています。もう一度追うには：tias-remote logs exp1 -f\n");
 });
 
+Deno.test("followLog() ends when nobody reads any more, and leaves the job alone", async () => {
+  class LeavingReader extends BufferOutput {
+    get isClosed() {
+      return this.text !== "";
+    }
+  }
+  const { world, nth, data, result, processes } = await follow({ out: new LeavingReader() });
+  data(nth(0), 0, "epoch 1\n");
+  await settle();
+  nth(0).exit(255);
+  assert.equal(await result, 0);
+  assert.equal(processes.length, 1, "it did not connect again");
+  assert.equal(world.err.text, "");
+});
+
 Deno.test("followLog() passes bytes to a pipe as they are, and filters them on a terminal", async () => {
   const text = "\u001b[31mred\u001b[0m \u001b[2J\u0007 50%\r\n";
   for (const isTerminal of [false, true]) {

@@ -174,7 +174,8 @@ Deno.test.each([
   ],
   ["oneself", mine, "me, owner unknown"],
   ["an unreadable list", hidden, "owner unknown"],
-  ["jobs", assigned, "given to the job exp1, exp2"],
+  ["jobs", assigned, "the job exp1, exp2"],
+  ["jobs beside an unreadable list", { ...hidden, jobs: ["exp1"] }, "the job exp1"],
 ])("holderNames() names %s", (_what, gpu, expected) => {
   assert.equal(holderNames(en, gpu), expected);
 });

@@ -139,6 +139,32 @@ Deno.test({
   },
 });
 
+Deno.test({
+  ...needing(["ssh", "tmux"], "kill that is stopped by Ctrl-C ends with 130 and says that the job may go on"),
+  async fn() {
+    await using lab = await startLaboratory({ servers: [{ name: "Newton", scenario: quiet(1) }] });
+    const project = await lab.project();
+    await tell(lab, project, [
+      ..."run --name deaf --observe 0 --no-push -- sh -c".split(" "),
+      "trap '' TERM; sleep 1004; sleep 1004",
+    ]);
+    let stopped = false;
+    const kill = await tell(lab, project, ["kill", "deaf", "--grace", "300"], {
+      onText(text, child) {
+        if (stopped || !text.includes("Stopping")) return;
+        stopped = true;
+        child.kill("SIGINT");
+      },
+    });
+    assert.equal(kill.code, 130);
+    assert.match(
+      kill.err,
+      /error: The connection to Newton was lost while deaf was being stopped: interrupted\nhint: /,
+    );
+    assert.equal((await tell(lab, project, ["kill", "deaf", "--grace", "0"])).code, 0);
+  },
+});
+
 async function isAlive(pid: number): Promise<boolean> {
   try {
     const stat = await Deno.readTextFile(`/proc/${pid}/stat`);

@@ -111,3 +111,26 @@ Deno.test({
     assert.equal(await Deno.readTextFile(`${newton.home}/work/TIASJudgeModel/old.py`), "new\n");
   },
 });
+
+Deno.test({
+  ...needing(["ssh"], "push stops at Ctrl-C and blames no server"),
+  async fn() {
+    await using lab = await startLaboratory({
+      servers: [{ name: "Newton", behaviour: { silent: true } }, {
+        name: "Archimedes",
+        behaviour: { silent: true },
+      }],
+    });
+    const project = await lab.project();
+    let stopped = false;
+    const push = await tell(lab, project, ["push"], {
+      onText(text, child) {
+        if (stopped || !text.includes("Sending")) return;
+        stopped = true;
+        child.kill("SIGINT");
+      },
+    });
+    assert.equal(push.code, 130);
+    assert.match(push.err, /^Sending .* to Newton, Archimedes\nInterrupted\n$/);
+  },
+});

@@ -42,6 +42,17 @@ Deno.test("realContext() writes on quietly when the reader has left", unixOnly, 
   assert.deepEqual({ stderr, code }, { stderr: "done\n", code: 0 });
 });
 
+Deno.test("realContext() has a sentence for an output that takes nothing", {
+  ignore: Deno.build.os !== "linux",
+}, async () => {
+  const { code, stderr } = await new Deno.Command("sh", {
+    args: ["-c", 'exec "$@" >/dev/full', "sh", Deno.execPath(), "run", "--quiet", "-A", program, "full"],
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assert.deepEqual({ code, said: new TextDecoder().decode(stderr) }, { code: 0, said: "output.failed\n" });
+});
+
 Deno.test.each([
   ["unset", ["-A"], {}],
   ["set", ["-A"], { TIAS_REMOTE_JUMP: "" }],

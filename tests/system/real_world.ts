@@ -10,6 +10,9 @@ switch (what) {
     for (let line = 0; line < 100_000; line++) await world.out.write(`${line}\n`);
     await world.err.write("done\n");
     break;
+  case "full":
+    await world.out.write("text\n").catch((error) => world.err.write(`${error.text.id}\n`));
+    break;
   case "start": {
     const [program = "", ...args] = rest;
     const process = world.start({ program, args, env: { ADDED: "added" } });
