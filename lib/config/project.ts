@@ -94,9 +94,7 @@ function override(config: RemoteConfig, jump: string | undefined, root: string):
     ...config,
     // The empty string means a direct connection, from inside the laboratory's network.
     ...(jump === undefined ? {} : { jump_host: jump === "" ? null : jump }),
-    ...(sshConfig === undefined || isAbsolute(sshConfig) || sshConfig.startsWith("~")
-      ? {}
-      : { ssh_config: join(root, sshConfig) }),
+    ...(sshConfig === undefined || isAbsolute(sshConfig) ? {} : { ssh_config: join(root, sshConfig) }),
   };
 }
 

@@ -13,8 +13,9 @@ const sshWord = textLike(
 );
 // deno-lint-ignore no-control-regex
 const remotePath = textLike(/^(?!~[^/])(?!-)[^\u0000-\u001f\u007f]+$/, message("config.allowed.remote_path"));
+// `ssh -F` takes `~` for a folder of that name, and the home folder is nothing that this program may ask for.
 // deno-lint-ignore no-control-regex
-const localPath = textLike(/^[^\u0000-\u001f\u007f]+$/, message("config.allowed.local_path"));
+const localPath = textLike(/^(?!~)[^\u0000-\u001f\u007f]+$/, message("config.allowed.local_path"));
 const suffix = textLike(/^\.[^/\\\s]+$/, message("config.allowed.suffix"));
 const whitelistPattern = z.string({ error: rule(message("config.allowed.whitelist")) })
   .refine((pattern) => faultOfPattern(pattern) === undefined, {

@@ -67,7 +67,8 @@ const sentences = {
   "config.allowed.ssh_word": "A host or user name without blanks that does not begin with `-` is needed",
   "config.allowed.remote_path":
     "A path on the server is needed: absolute, below `~/`, or below the home folder",
-  "config.allowed.local_path": "A path on this machine is needed",
+  "config.allowed.local_path":
+    "A path on this machine is needed: absolute, or seen from the project's folder; `~` is not expanded",
   "config.allowed.suffix": "A file ending such as `.dcm` is needed",
   "config.allowed.whitelist":
     "A pattern such as `figures/*.png` is needed: `*` and `?` stay inside one folder; no `**`, no `..`, no leading `/`",

@@ -68,7 +68,8 @@ const sentences = {
   "config.allowed.ssh_word": "空白を含まず `-` で始まらないホスト名・ユーザー名を書いてください",
   "config.allowed.remote_path":
     "サーバ上のパス（絶対パス，`~/` で始まるパス，ホームからの相対パス）を書いてください",
-  "config.allowed.local_path": "手元のパスを書いてください",
+  "config.allowed.local_path":
+    "手元のパスを，絶対パスかプロジェクトのフォルダからの相対パスで書いてください（`~` は展開されません）",
   "config.allowed.suffix": "`.dcm` のような拡張子を書いてください",
   "config.allowed.whitelist":
     "`figures/*.png` のような型を書いてください（`*` と `?` はフォルダを越えません。`**`・`..`・先頭の `/` は使えません）",

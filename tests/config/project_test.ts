@@ -108,7 +108,6 @@ Deno.test.each([
   ["ssh/config", (root: string) => join(root, "ssh/config")],
   ["../ssh_config", (root: string) => join(root, "../ssh_config")],
   ["/etc/ssh/lab", () => "/etc/ssh/lab"],
-  ["~/.ssh/lab", () => "~/.ssh/lab"],
 ])("openProject() takes ssh_config %s from the project", async (written, expected) => {
   await using folder = await temporaryFolder();
   const root = await makeProject(folder.path, `ssh_config: ${written}\n${specification}`);

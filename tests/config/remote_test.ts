@@ -275,6 +275,15 @@ const shapes: [string, string, [string, string, string], { en: string; ja: strin
     ["3:11", "gpu_free", "5"],
     map,
   ],
+  ["an ssh_config that ssh would not find", `ssh_config: ~/.ssh/lab\n${specification}`, [
+    "1:13",
+    "ssh_config",
+    '"~/.ssh/lab"',
+  ], {
+    en: "A path on this machine is needed: absolute, or seen from the project's folder; `~` is not expanded",
+    ja:
+      "手元のパスを，絶対パスかプロジェクトのフォルダからの相対パスで書いてください（`~` は展開されません）",
+  }],
   ["pull as a list", `pull: []\n${specification}`, ["1:7", "pull", "[]"], map],
   ["push as a word", `push: all\n${specification}`, ["1:7", "push", '"all"'], map],
   ["jobs as null", `jobs: null\n${specification}`, ["1:7", "jobs", "null"], map],
