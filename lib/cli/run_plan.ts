@@ -6,6 +6,7 @@ import { ExitCode, type Message, message, UserError } from "../system/errors.ts"
 import { sanitizeLine } from "../text/sanitize.ts";
 import { requireJobName } from "./job.ts";
 import { serversNamed } from "./servers.ts";
+import { observationOf } from "./survey.ts";
 
 /** What was typed behind `run`. */
 export interface RunFlags {
@@ -72,10 +73,7 @@ export function planRun(
     env: (flags.env ?? []).map(readVariable),
     wish: { server: flags.server, gpu: flags.gpu, force: flags.force ?? false, noData },
     push: !(flags.noPush ?? false),
-    observation: {
-      seconds: flags.observe ?? config.gpu_free.observe_sec,
-      intervalMs: config.gpu_free.sample_interval_ms,
-    },
+    observation: observationOf(flags.observe, config),
     dryRun: flags.dryRun ?? false,
   };
 }

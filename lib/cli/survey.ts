@@ -5,9 +5,32 @@ import { isLocal } from "../ssh/failure.ts";
 import type { Context } from "../system/context.ts";
 import { message, UserError } from "../system/errors.ts";
 import type { Texts } from "../text/texts.ts";
+import type { CommonFlags } from "./flags.ts";
 import { warn } from "./report.ts";
 import { failureText } from "./survey_view.ts";
 import { whileWaiting } from "./waiting.ts";
+
+/** What was typed behind `gpus` or `status`. */
+export interface SurveyFlags extends CommonFlags {
+  readonly observe?: number;
+  readonly json?: boolean;
+}
+
+/** What it means. */
+export interface SurveyPlan {
+  readonly config: RemoteConfig;
+  readonly observation: Observation;
+  readonly json: boolean;
+}
+
+export function planSurvey(flags: SurveyFlags, config: RemoteConfig): SurveyPlan {
+  return { config, observation: observationOf(flags.observe, config), json: flags.json ?? false };
+}
+
+/** How long to watch: as the command line says, else as the configuration does. */
+export function observationOf(seconds: number | undefined, { gpu_free }: RemoteConfig): Observation {
+  return { seconds: seconds ?? gpu_free.observe_sec, intervalMs: gpu_free.sample_interval_ms };
+}
 
 /** Surveys the servers while the person sees how long it takes, and warns of what would spoil a later transfer. */
 export async function observeServers(

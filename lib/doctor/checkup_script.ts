@@ -1,5 +1,5 @@
 import type { ServerConfig } from "../config/remote.ts";
-import { gpuListQuery } from "../gpu/probe.ts";
+import { gpuListQuery } from "../gpu/queries.ts";
 import { jobShell, limitedShell } from "../job/shell.ts";
 import type { RemoteScript } from "../ssh/connection.ts";
 

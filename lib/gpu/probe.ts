@@ -1,11 +1,6 @@
 import { jobShell, limitedShell } from "../job/shell.ts";
 import type { RemoteScript } from "../ssh/connection.ts";
-
-/** Fields of the GPU list, in the order that `parseGpuList` reads. */
-export const gpuListQuery =
-  "nvidia-smi --query-gpu=index,uuid,name,memory.used,memory.total,utilization.gpu --format=csv,noheader,nounits";
-export const computeAppsQuery =
-  "nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv,noheader,nounits";
+import { computeAppsQuery, gpuListQuery } from "./queries.ts";
 
 /** Seconds that one question to nvidia-smi may take; a dead driver makes it hang. */
 const querySeconds = 15;

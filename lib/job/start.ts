@@ -1,4 +1,4 @@
-import { computeAppsQuery, gpuListQuery } from "../gpu/probe.ts";
+import { computeAppsQuery, gpuListQuery } from "../gpu/queries.ts";
 import type { RemoteScript } from "../ssh/connection.ts";
 import { sectionOf, type Transcript } from "../ssh/framing.ts";
 import { shellAssignments, shellQuote } from "../ssh/quote.ts";

@@ -155,7 +155,7 @@ Deno.test("no text of the two process lists beside a compute process makes its G
 Deno.test("no text in place of the compute list makes a GPU unused unless it is empty or a warning", () => {
   fc.assert(
     fc.property(anyText, fc.integer({ min: 0, max: 255 }), (apps, appsStatus) => {
-      const isEmpty = apps.split("\n").every((line) => /^\s*(WARNING:.*)?$/i.test(line));
+      const isEmpty = apps.split(/\r?\n/).every((line) => /^\s*(WARNING:.*)?$/i.test(line));
       if ((appsStatus === 0 || appsStatus === 14) && isEmpty) return;
       assert.equal(anyUnused({ list: row(0), apps, appsStatus }), false);
     }),
