@@ -60,14 +60,23 @@ job_state() {
 }
 
 print_job() {
+  print_state=$(job_state) print_ended=$s_ended
+  # Of a lost job nothing later is known than when its log was last written.
+  [ "$print_state" != lost ] || print_ended=$(date -r "$logs/$1.log" +%s 2>/dev/null)
   printf 'job=%s\\nstate=%s\\nid=%s\\npid=%s\\ngpu=%s\\nuuid=%s\\nbegan=%s\\nkeeper=%s\\nended=%s\\ncode=%s\\n' \\
-    "$1" "$(job_state)" "$s_id" "$s_pid" "$s_gpu" "$s_uuid" "$s_began" "$s_keeper" "$s_ended" "$s_code"
+    "$1" "$print_state" "$s_id" "$s_pid" "$s_gpu" "$s_uuid" "$s_began" "$s_keeper" "$print_ended" "$s_code"
 }
 
+# Every job that there ever was has a state file; those that ended more than two days ago are passed over unread.
 list_jobs() {
-  for state_file in "$jobs"/*.state; do
-    read_state "$state_file" || continue
-    state_name=\${state_file##*/}
+  for state_file in $(
+    cd "$jobs" 2>/dev/null && {
+      find . -name '*.state' -mtime -2
+      find . -name '*.state' ! -mtime -2 -exec grep -L '^ended=' {} +
+    } | sort
+  ); do
+    read_state "$jobs/$state_file" || continue
+    state_name=\${state_file#./}
     print_job "\${state_name%.state}"
   done
 }

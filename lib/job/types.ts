@@ -12,6 +12,7 @@ export interface Job {
   readonly gpu: number | null;
   readonly uuid: string | null;
   readonly began: Date | null;
+  /** Of a lost job: when its log was last written. */
   readonly ended: Date | null;
   readonly exitCode: number | null;
   readonly keeper: "tmux" | "setsid";

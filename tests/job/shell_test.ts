@@ -92,6 +92,34 @@ kill $pid
     },
   );
 
+  Deno.test(
+    `list_jobs() reads only those of old jobs that never ended, and dates a lost one by its log in ${name}`,
+    { ignore: !linux },
+    async () => {
+      await using folder = await temporaryFolder();
+      const logs = `${folder.path}/work/runs/_remote_logs`;
+      await Deno.mkdir(`${logs}/.jobs`, { recursive: true });
+      const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000);
+      const keep = async (job: string, text: string, age: number) => {
+        const file = `${logs}/.jobs/${job}.state`;
+        await Deno.writeTextFile(file, text);
+        await Deno.utime(file, daysAgo(age), daysAgo(age));
+      };
+      const ended = "host=$host\nbegan=1790000000\nended=1790000060\ncode=0\n";
+      const host = (await withJobShell('printf %s "$host"', folder.path, shell)).trim();
+      await keep("yesterday", ended.replace("$host", host), 1);
+      await keep("last-week", ended.replace("$host", host), 7);
+      await keep("long-lost", `host=${host}\nbegan=1790000000\n`, 7);
+      await Deno.writeTextFile(`${logs}/long-lost.log`, "epoch 9\n");
+      await Deno.utime(`${logs}/long-lost.log`, new Date(1_790_500_000_000), new Date(1_790_500_000_000));
+      const listed = parseJobs(await withJobShell("list_jobs", folder.path, shell));
+      assert.deepEqual(listed.map(({ name, state, ended }) => [name, state, ended?.getTime()]), [
+        ["long-lost", "lost", 1_790_500_000_000],
+        ["yesterday", "ended", 1_790_000_060_000],
+      ]);
+    },
+  );
+
   Deno.test(`limited() ends what takes too long and passes every status on in ${name}`, async () => {
     const script = `
 limited 5 sh -c 'exit 7'; echo $?
