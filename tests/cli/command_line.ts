@@ -1,4 +1,7 @@
+import { completionCommand } from "../../cmd/completion.ts";
+import { doctorCommand } from "../../cmd/doctor.ts";
 import { gpusCommand } from "../../cmd/gpus.ts";
+import { initCommand } from "../../cmd/init.ts";
 import { killCommand } from "../../cmd/kill.ts";
 import { logsCommand } from "../../cmd/logs.ts";
 import { pullCommand } from "../../cmd/pull.ts";
@@ -9,7 +12,7 @@ import { tiasRemote } from "../../cmd/tias_remote.ts";
 import { buildCommandApplication, type CommandMaker, runProgram } from "../../lib/cli/program.ts";
 import { testContext } from "../test_context.ts";
 
-/** The commands of the shared servers. */
+/** The commands of the shared servers, and those that prepare their use. */
 export const verbs: Readonly<Record<string, CommandMaker>> = {
   gpus: gpusCommand,
   push: pushCommand,
@@ -18,6 +21,9 @@ export const verbs: Readonly<Record<string, CommandMaker>> = {
   logs: logsCommand,
   kill: killCommand,
   pull: pullCommand,
+  init: initCommand,
+  doctor: doctorCommand,
+  completion: completionCommand,
 };
 
 export interface Printed {

@@ -4,7 +4,7 @@ import { needing } from "../lab/requirements.ts";
 import { quiet } from "../lab/scenarios.ts";
 import { tell, toolkit } from "./story.ts";
 
-const verbs = ["gpus", "push", "run", "status", "logs", "kill", "pull", "init", "doctor"];
+const verbs = ["gpus", "push", "run", "status", "logs", "kill", "pull", "init", "doctor", "completion"];
 const escapes = new RegExp("\\x1b");
 
 interface Ran {
