@@ -152,7 +152,8 @@ look_again() {
 }
 
 launch() {
-  (umask 077; printf '%s' "$keeper_script" >"$jobs/$id.run") 2>&1 || return 73
+  # Through \`cat\`, which tells a full disk; the shell's own words for it are "I/O error".
+  (umask 077; printf '%s' "$keeper_script" | cat >"$jobs/$id.run") 2>&1 || return 73
   if command -v tmux >/dev/null 2>&1; then
     tmux -L "$socket" -f /dev/null new-session -d -s "$job" -x 200 -y 50 /bin/sh "$jobs/$id.run" tmux 2>&1 </dev/null 9>&-
   elif command -v setsid >/dev/null 2>&1; then
@@ -163,7 +164,8 @@ launch() {
 }
 
 start_job() {
-  mkdir -p "$jobs" "$claims/$uuid" 2>&1 || { printf 'outcome=unwritable\\n'; return; }
+  # The lock is touched first: a shell ends at once where \`exec\` cannot open it.
+  { mkdir -p "$jobs" "$claims/$uuid" && touch "$claims/$uuid/lock"; } 2>&1 || { printf 'outcome=unwritable\\n'; return; }
   uv_path=$(expand "$uv")
   [ -x "$uv_path" ] || { printf 'outcome=uv_missing\\nuv=%s\\n' "$uv_path"; return; }
   lock || { printf 'outcome=lock_busy\\n'; return; }
@@ -181,7 +183,11 @@ launch_and_watch() {
   launch_text=$(launch); launch_status=$?
   if [ "$launch_status" -ne 0 ]; then
     unlock
-    printf 'outcome=launch_failed\\ndetail=%s\\n' "$(printf '%s' "$launch_text" | tr '\\n' ' ')"
+    if [ "$launch_status" -eq 73 ]; then
+      printf '%s\\noutcome=unwritable\\n' "$launch_text"
+    else
+      printf 'outcome=launch_failed\\ndetail=%s\\n' "$(printf '%s' "$launch_text" | tr '\\n' ' ')"
+    fi
     return
   fi
   turns=0

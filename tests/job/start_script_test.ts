@@ -285,6 +285,24 @@ Deno.test.each([
     async (home: string) => await Deno.writeTextFile(`${home}/work dir/runs`, ""),
     "unwritable",
   ],
+  [
+    "the GPU's lock cannot be opened",
+    async (home: string) => {
+      const host = new TextDecoder().decode(
+        (await new Deno.Command("uname", { args: ["-n"] }).output()).stdout,
+      );
+      const folder = `${home}/.cache/tias-remote/${host.trim()}/${uuidA}`;
+      await Deno.mkdir(folder, { recursive: true });
+      await Deno.symlink("/nowhere/lock", `${folder}/lock`);
+    },
+    "unwritable",
+  ],
+  [
+    "the script of the start cannot be written",
+    async (home: string) =>
+      await Deno.mkdir(`${home}/work dir/runs/_remote_logs/.jobs/${request.id}.run`, { recursive: true }),
+    "unwritable",
+  ],
 ])("startScript() says that %s, and starts nothing", async (_what, before, kind) => {
   const { outcome, log } = await start({}, {}, before);
   assert.equal(outcome.kind, kind);
