@@ -1,5 +1,5 @@
 import type { SshDestination, SshSettings } from "./arguments.ts";
-import { sshArguments, sshProgram } from "./arguments.ts";
+import { proxyCommand, sshArguments, sshProgram } from "./arguments.ts";
 import type { Context, RunningProcess } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
 import { randomToken } from "../system/token.ts";
@@ -37,17 +37,22 @@ const graceSeconds = 5;
 
 /** One connection to a server, which runs one script. */
 export class Connection {
-  readonly #process: RunningProcess;
+  #process: RunningProcess;
   readonly #nonce: string;
+  readonly #text: Uint8Array;
   readonly #settings: SshSettings;
   readonly #deps: SshDeps;
   readonly #script: RemoteScript;
   readonly #over = new AbortController();
-  readonly #stderr: Words;
+  #stderr: Words;
   readonly #payload: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  readonly #sent: Promise<void>;
+  #sent: Promise<void> = Promise.resolve();
   #payloadFault: unknown;
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  #reader: ReadableStreamDefaultReader<Uint8Array>;
+  /** How ssh is started again if it cannot start itself for the jump host; one try. */
+  #instead: (() => RunningProcess) | undefined;
+  /** Whether the payload is for the ssh that runs, or to be kept for another. */
+  #mayPayload = Promise.withResolvers<boolean>();
   #ended: "deadline" | "interrupted" | undefined;
   #begun = false;
   #noise = "";
@@ -71,15 +76,19 @@ export class Connection {
     const command = script.payload === undefined
       ? `exec sh -c 'eval "$(cat)"'`
       : `exec sh -c 'eval "$(dd bs=1 count=${text.length} 2>/dev/null)"'`;
+    this.#text = text;
+    this.#payload = script.payload?.getReader();
+    const proxy = deps.os === "windows"
+      ? proxyCommand(settings, sshProgram(deps.env("TIAS_REMOTE_SSH"), deps.os))
+      : undefined;
+    if (proxy !== undefined) {
+      const args = sshArguments(settings, destination, command, deps.os, { proxyCommand: proxy });
+      this.#instead = () => startSsh(deps, args);
+    }
     this.#process = startSsh(deps, sshArguments(settings, destination, command, deps.os));
     this.#reader = this.#process.stdout.getReader();
     this.#stderr = new Words(this.#process.stderr);
-    this.#payload = script.payload?.getReader();
-    this.#sent = sendInput(this.#process.stdin, text, this.#payload).catch((fault) => {
-      // What was to be sent could not be read here. The server must not take the beginning for the whole.
-      this.#payloadFault = fault;
-      this.#process.kill();
-    });
+    this.#send();
     // With `-J` the hop has no time limit of its own, so the whole way is limited here.
     this.#limit(
       settings.connect_timeout_sec * (settings.jump_host === null ? 1 : 2) + graceSeconds,
@@ -103,6 +112,7 @@ export class Connection {
     const held: Uint8Array[] = [];
     for (;;) {
       const { done, value } = await this.#reader.read();
+      if (done && await this.#startInstead()) continue;
       if (done) return;
       if (this.#begun) {
         yield value;
@@ -118,6 +128,7 @@ export class Connection {
         continue;
       }
       this.#begun = true;
+      this.#mayPayload.resolve(true);
       // The marker's line is "@@", the nonce, " begin" and its end, behind a line feed of its own.
       this.#noiseBytes = Math.max(0, latin1(bytes).indexOf(`@@${this.#nonce} begin`) - 1);
       if (this.#script.seconds !== null) this.#limit(this.#script.seconds + graceSeconds, () => true);
@@ -145,6 +156,7 @@ export class Connection {
   async close(): Promise<{ code: number | null }> {
     this.#deps.interrupted.removeEventListener("abort", this.#interrupt);
     this.#over.abort();
+    this.#mayPayload.resolve(true);
     // A payload that still waits for something to send has nobody left to send it to; this closes standard input.
     await this.#payload?.cancel().catch(() => {});
     const patience = new AbortController();
@@ -157,6 +169,36 @@ export class Connection {
     await this.#sent;
     if (this.#payloadFault !== undefined) throw this.#payloadFault;
     return { code: signal === null ? code : null };
+  }
+
+  /** Sends the script, and the payload behind it when it cannot be needed a second time. */
+  #send(): void {
+    if (this.#instead === undefined) this.#mayPayload.resolve(true);
+    const { promise } = this.#mayPayload;
+    this.#sent = sendInput(this.#process.stdin, this.#text, this.#payload, promise).catch((fault) => {
+      // What was to be sent could not be read here. The server must not take the beginning for the whole.
+      this.#payloadFault = fault;
+      this.#process.kill();
+    });
+  }
+
+  /** Whether ssh, which has ended, was started again by another way through the jump host. */
+  async #startInstead(): Promise<boolean> {
+    const start = this.#instead;
+    if (start === undefined || this.#begun || this.#ended !== undefined) return false;
+    const { code } = await this.#process.status;
+    await this.#stderr.finish(this.#deps.clock);
+    const { kind } = classifyFailure({ code, stderr: this.#stderr.text, noise: this.#noise, begun: false });
+    if (kind !== "proxy_jump_broken" || this.#over.signal.aborted || this.#ended !== undefined) return false;
+    this.#instead = undefined;
+    this.#mayPayload.resolve(false);
+    await this.#sent;
+    this.#mayPayload = Promise.withResolvers();
+    this.#process = start();
+    this.#reader = this.#process.stdout.getReader();
+    this.#stderr = new Words(this.#process.stderr);
+    this.#send();
+    return true;
   }
 
   readonly #interrupt = () => this.#end("interrupted");
@@ -235,11 +277,13 @@ async function sendInput(
   stdin: WritableStream<Uint8Array>,
   script: Uint8Array,
   payload: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  mayPayload: Promise<boolean>,
 ): Promise<void> {
   const writer = stdin.getWriter();
   const send = (chunk: Uint8Array) => writer.write(chunk).then(() => true, () => false);
   try {
     let listening = await send(script);
+    if (payload !== undefined && !await mayPayload) return await writer.abort().catch(() => {});
     while (payload !== undefined && listening) {
       const { done, value } = await payload.read();
       if (done) break;
