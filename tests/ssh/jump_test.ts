@@ -11,6 +11,8 @@ import { FakeProcess } from "./fake_process.ts";
 const settings = { jump_host: "labpc", connect_timeout_sec: 15 };
 const newton = { user: "hasegawa", address: "192.168.23.14" };
 const windowsSsh = "C:\\Windows\\System32\\OpenSSH\\ssh.exe";
+/** Made here, because it listens to signals from now on. */
+const real = realContext();
 const complaint = "CreateProcessW failed error:2\r\nposix_spawn: No such file or directory\r\n";
 
 Deno.test.each([
@@ -161,7 +163,7 @@ for word; do last=$word; done
 exec sh -c "$last"
 `,
   });
-  const world = { ...realContext(), os: "windows", env: () => `${folder.path}/ssh` };
+  const world = { ...real, os: "windows", env: () => `${folder.path}/ssh` };
   const result = await runScript(world, settings, newton, {
     text: 'got=$(wc -c)\nsection got echo "$got"\nmark done\n',
     values: {},
