@@ -141,6 +141,7 @@ export function afterLook(ledger: Ledger, result: Results["look"], at: number): 
       if (ledger.leaving !== null) return close(known, ledger.leaving, at);
       return trainingFailed(known, verdict.reason, result.ok ? result.value.exitCode : null, at);
     case "running":
+      if (ledger.leaving !== null) return close(known, ledger.leaving, at);
       if (result.ok) {
         return lookAgain(known, untilNextLook(ledger, at), { do: "look" });
       }

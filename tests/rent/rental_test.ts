@@ -292,3 +292,91 @@ Deno.test("drive() finds exit code 0 beside an old log after two hours of sleep 
   const ledger = await simulation.train();
   assert.deepEqual(ledger.outcome, { kind: "trained", copy: "hub" });
 });
+
+/** Sends so many signals when the effect comes up for the `nth` time, and tells how long the run then took. */
+async function interrupted(effect: string, nth: number, signals: number, options: Options = {}) {
+  let met = 0;
+  let sentAt = 0;
+  const simulation: Simulation = new Simulation({
+    ...options,
+    recipe: await exampleRecipe(options.recipe),
+    hook: (name, when) => {
+      if (name !== effect || when !== "before" || ++met !== nth) return;
+      sentAt = simulation.clock.now().getTime();
+      for (let sent = 0; sent < signals; sent++) simulation.signal();
+    },
+  });
+  const ledger = await simulation.train();
+  return { simulation, ledger, seconds: (simulation.clock.now().getTime() - sentAt) / 1000 };
+}
+
+for (
+  const effect of ["POST /v2/pods", "ssh sign", "ssh begin step", "ssh begin training", "ssh look", "wait"]
+) {
+  Deno.test(`drive() ends at once at a signal during \`${effect}\``, async () => {
+    const story = await interrupted(effect, 1, 1, { trainingSec: Infinity });
+    assert.deepEqual(story.ledger.outcome, { kind: "interrupted" });
+    assert.ok(story.seconds <= 60, `${story.seconds} s`);
+    assertNoPod(story);
+  });
+}
+
+Deno.test("drive() ends at once at a signal in the middle of a training, with its logs", async () => {
+  const story = await interrupted("ssh look", 5, 1, { trainingSec: Infinity });
+  assert.deepEqual(story.ledger.outcome, { kind: "interrupted" });
+  assert.equal(story.simulation.logsFetched, 1);
+  assert.ok(story.seconds <= 60, `${story.seconds} s`);
+  assertNoPod(story);
+});
+
+Deno.test("drive() finds at a signal that the training has succeeded, and defers it", async () => {
+  // The training of 3600 s ends between two looks, and the signal comes before the second.
+  const story = await interrupted("ssh look", 13, 1, { trainingSec: 3590 });
+  assert.deepEqual(story.ledger.outcome, { kind: "trained", copy: "hub" });
+  assert.equal(story.ledger.deferred, true);
+});
+
+Deno.test("drive() defers the first signal after the success until copy and deletion", async () => {
+  const story = await interrupted("ssh begin upload", 1, 1);
+  assert.deepEqual(story.ledger.outcome, { kind: "trained", copy: "hub" });
+  assert.deepEqual(story.simulation.hub, files);
+  assert.equal(story.simulation.home, null);
+  assert.deepEqual(story.simulation.api.alive(), []);
+  // Brought home by the next run.
+  assert.equal((await story.simulation.train()).phase, "done");
+  assert.deepEqual(story.simulation.home, files);
+});
+
+Deno.test("drive() deletes at once at a second signal after the success, and says that the checkpoint is lost", async () => {
+  const story = await interrupted("ssh look upload", 2, 2);
+  assert.deepEqual(story.ledger.outcome, { kind: "lost", why: "signal" });
+  assert.ok(story.seconds <= 30, `${story.seconds} s`);
+  assertNoPod(story);
+});
+
+Deno.test("drive() ends a run that `stop` takes over, whatever its phase, and may be told so again", async () => {
+  for (
+    const effect of ["POST /v2/pods", "ssh begin training", "ssh look", "ssh begin upload", "hub download"]
+  ) {
+    let killed = () => {};
+    const death = new Promise<"killed">((resolve) => killed = () => resolve("killed"));
+    const simulation: Simulation = new Simulation({
+      recipe: await exampleRecipe(),
+      hook: (name, when) => {
+        if (name !== effect || when !== "after") return;
+        killed();
+        simulation.kill();
+        return new Promise(() => {});
+      },
+    });
+    assert.equal(await Promise.race([simulation.train(), death]), "killed");
+    simulation.withoutHook();
+    for (let times = 0; times < 2; times++) {
+      const at = Math.floor(simulation.clock.now().getTime() / 1000);
+      const ledger = await simulation.train({ kind: "stop", at });
+      assert.deepEqual(simulation.api.alive(), [], effect);
+      assert.equal(ledger.unproved, false);
+      assert.equal(simulation.api.mostAlive, 1);
+    }
+  }
+});
