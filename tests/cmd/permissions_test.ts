@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-control-regex
 import assert from "node:assert/strict";
 import { startLaboratory } from "../lab/laboratory.ts";
 import { needing } from "../lab/requirements.ts";
