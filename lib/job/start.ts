@@ -68,7 +68,9 @@ if [ "$keeper" = tmux ]; then tail -c "+$((offset + 1))" -f "$log" & tail_pid=$!
 cd "$remote_dir" && run_command "$@" >>"$log" 2>&1
 code=$?
 log_line "exit $code" >>"$log"
-printf 'ended=%s\\ncode=%s\\n' "$(date +%s)" "$code" >>"$state"
+# Another server with the same home may have begun a job of this name while this one could not be asked.
+read_state "$state"
+[ "$s_id" != "$id" ] || printf 'ended=%s\\ncode=%s\\n' "$(date +%s)" "$code" >>"$state"
 rm -f "$claims/$uuid/$id.claim"
 [ -z "$tail_pid" ] || kill "$tail_pid"
 `;

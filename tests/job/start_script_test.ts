@@ -330,3 +330,16 @@ Deno.test(
     assert.deepEqual(left, ["exp1.state"]);
   },
 );
+
+Deno.test(
+  "startScript()'s keeper leaves the state alone that another server has put in its place",
+  linux,
+  async () => {
+    const { state, log } = await start({}, {
+      uv:
+        `sed -i -e 's/^id=.*/id=fedcba9876543210fedcba9876543210/' -e 's/^host=.*/host=other/' "$HOME"/work*/runs/_remote_logs/.jobs/exp1.state`,
+    });
+    assert.match(log, /=== \[TIME\] exit 0\n$/);
+    assert.equal(state.includes("ended="), false);
+  },
+);
