@@ -4,6 +4,8 @@ import { proxyCommand, sshArguments } from "../../lib/ssh/arguments.ts";
 import { runScript } from "../../lib/ssh/connection.ts";
 import type { ProcessSpec } from "../../lib/system/context.ts";
 import { realContext } from "../../lib/system/real.ts";
+import { startLaboratory } from "../lab/laboratory.ts";
+import { needing } from "../lab/requirements.ts";
 import { temporaryFolder, writePrograms } from "../shell.ts";
 import { countingRandom, settle, testContext } from "../test_context.ts";
 import { FakeProcess } from "./fake_process.ts";
@@ -172,4 +174,30 @@ exec sh -c "$last"
   });
   assert.ok(result.ok, JSON.stringify(result));
   assert.equal(result.value.sections[0]?.text.trim(), "5000000");
+});
+
+Deno.test({
+  ...needing(["ssh"], "runScript() reaches a server behind a jump host by the command alone"),
+  async fn() {
+    await using lab = await startLaboratory({ jump: true, servers: [{ name: "Newton" }] });
+    await using folder = await temporaryFolder();
+    // An ssh that fails at -J as Windows' does, and else is the system's.
+    await writePrograms(folder.path, {
+      ssh: `#!/bin/sh
+for word; do case $word in -J) echo 'posix_spawnp: No such file or directory' >&2; exit 255 ;; esac; done
+exec ${lab.ssh} "$@"
+`,
+    });
+    const world = { ...real, os: "windows", env: () => `${folder.path}/ssh` };
+    const { user, address } = lab.server("Newton");
+    const result = await runScript(
+      world,
+      { jump_host: "labpc", connect_timeout_sec: 15, ssh_config: lab.sshConfig },
+      { user, address },
+      { text: "section home echo $HOME\nmark done\n", values: {}, seconds: 30 },
+    );
+    assert.ok(result.ok, JSON.stringify(result));
+    assert.equal(result.value.sections[0]?.text.trim(), lab.server("Newton").home);
+    assert.equal(await lab.jump?.connections(), 1);
+  },
 });
