@@ -6,7 +6,7 @@ import {
   faultOfField,
   suggestedName,
 } from "../config/draft.ts";
-import { describeRoute, type Route } from "../ssh/local.ts";
+import { describeRoute, destinationOf, type Route } from "../ssh/local.ts";
 import type { Context } from "../system/context.ts";
 import { message, UserError } from "../system/errors.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
@@ -45,13 +45,8 @@ export async function askForDraft(
     const route = await findRoute(typed);
     // `user@host`: ssh takes the first @ that is no part of the user's name, the last one.
     const host = typed.slice(typed.lastIndexOf("@") + 1);
-    const goesTo = route === undefined ? null : describeRoute(route);
     jumps.add(route?.jump ?? null);
-    await world.err.write(
-      `  ${
-        goesTo === null ? say("init.route.unknown") : say("init.route", { destination: sanitizeLine(goesTo) })
-      }\n`,
-    );
+    await world.err.write(`  ${routeSentence(texts, route)}\n`);
     const taken = (name: string) =>
       servers.some((server) => server.name === name) ? say("config.allowed.unique_name") : undefined;
     servers.push({
@@ -59,7 +54,7 @@ export async function askForDraft(
       address: host,
       user: await ask(say("init.ask.user"), "user", route?.user),
       dataReady: await confirm(world, texts, say("init.ask.data_ready"), false),
-      goesTo,
+      goesTo: destinationOf(host, route),
     });
   }
   const jump = await ask(say("init.ask.jump_host"), "jump_host", commonJump(jumps) ?? "");
@@ -71,6 +66,12 @@ export async function askForDraft(
     dataDir: await ask(say("init.ask.data_dir"), "data_dir", proposals.dataDir),
     uv: await ask(say("init.ask.uv"), "uv", proposals.uv),
   };
+}
+
+function routeSentence(texts: Texts, route: Route | undefined): string {
+  if (route === undefined) return texts.say("init.route.unknown");
+  const destination = sanitizeLine(`${route.user}@${describeRoute(route)}`);
+  return texts.say("init.route", { destination });
 }
 
 /** A question that is answered by yes or no. */

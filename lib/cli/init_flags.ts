@@ -1,5 +1,5 @@
 import { commonJump, type Draft, type DraftField, type DraftServer, faultOfField } from "../config/draft.ts";
-import { describeRoute, type Route } from "../ssh/local.ts";
+import { destinationOf, type Route } from "../ssh/local.ts";
 import { ExitCode, type Message, message, UserError } from "../system/errors.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
 import type { Texts } from "../text/texts.ts";
@@ -64,7 +64,7 @@ export async function draftOfFlags(
         message("init.no_user.hint", { name, host: address }),
       );
     }
-    return { name, address, user, dataReady, goesTo: route === undefined ? null : describeRoute(route) };
+    return { name, address, user, dataReady, goesTo: destinationOf(address, route) };
   }));
   const { sshConfig, remoteDir, dataDir, uv } = plan;
   const jump = plan.jump === undefined ? commonJump(jumps) : plan.jump === "" ? null : plan.jump;

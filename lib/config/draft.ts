@@ -13,7 +13,7 @@ export interface DraftServer {
   readonly address: string;
   readonly user: string;
   readonly dataReady: boolean;
-  /** Where ssh goes now, for a comment. */
+  /** Where ssh goes now if the address alone does not tell it, for a comment. */
   readonly goesTo: string | null;
 }
 
@@ -97,16 +97,19 @@ export function remoteYaml(texts: Texts, draft: Draft): string {
 
 /** The settings that may be left out, commented out, with the values that hold then. */
 function optionalPart(texts: Texts, { pull, push, jobs }: RemoteConfig): string {
-  const yaml = stringify({ pull, push, jobs }, { lineWidth: 0 }).trimEnd();
-  return `\n# ${texts.say("init.comment.optional")}\n${yaml.replaceAll(/^/gm, "# ")}\n`;
+  const lines = Object.entries({ pull, push, jobs }).flatMap(([section, settings]) => [
+    `# ${section}:`,
+    ...Object.entries(settings).map(([key, value]) => line("#   ", key, value)),
+  ]);
+  return `\n# ${texts.say("init.comment.optional")}\n${lines.join("\n")}\n`;
 }
 
 function line(
   indent: string,
   key: string,
-  value: string | number | boolean | null,
+  value: string | number | boolean | null | readonly string[],
   comment?: string,
 ): string {
-  const setting = `${indent}${key}: ${stringify(value, { lineWidth: 0 }).trimEnd()}`;
+  const setting = `${indent}${key}: ${stringify(value, { lineWidth: 0, collectionStyle: "flow" }).trimEnd()}`;
   return comment === undefined ? setting : `${setting.padEnd(29)} # ${comment}`;
 }

@@ -59,7 +59,13 @@ export function readRoute(text: string): Route | undefined {
   return { host, user, port, jump: jump === undefined || jump === "none" ? null : jump };
 }
 
-/** `user@host:port`, and the jump host if ssh itself takes one. */
-export function describeRoute({ user, host, port, jump }: Route): string {
-  return `${user}@${host}:${port}${jump === null ? "" : ` (ProxyJump ${jump})`}`;
+/** `host:port`, and the jump host if ssh itself takes one. */
+export function describeRoute({ host, port, jump }: Route): string {
+  return `${host}:${port}${jump === null ? "" : ` (ProxyJump ${jump})`}`;
+}
+
+/** The same, where it says more than the address that was typed. */
+export function destinationOf(address: string, route: Route | undefined): string | null {
+  if (route === undefined) return null;
+  return route.host === address && route.port === 22 && route.jump === null ? null : describeRoute(route);
 }

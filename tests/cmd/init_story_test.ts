@@ -125,7 +125,7 @@ Deno.test({
       { name: "Archimedes", address: "archimedes", user: "bob", priority: 2, ...both, data_ready: false },
     ]);
     const text = await Deno.readTextFile(`${project}/configs/remote.yaml`);
-    assert.match(text, /address: newton +# ssh went to hasegawa@192\.168\.23\.14:2222 \(ProxyJump labpc\)/);
+    assert.match(text, /address: newton +# ssh went to 192\.168\.23\.14:2222 \(ProxyJump labpc\)/);
 
     const again = await init(project, flags);
     assert.equal(again.code, 2);

@@ -14,7 +14,7 @@ const draft: Draft = {
       address: "newton",
       user: "hasegawa",
       dataReady: true,
-      goesTo: "hasegawa@192.168.23.14:22",
+      goesTo: "192.168.23.14:22",
     },
     { name: "Archimedes", address: "192.168.23.15", user: "hasegawa", dataReady: false, goesTo: null },
   ],
@@ -36,7 +36,7 @@ Deno.test.each([["en"], ["ja"]] as const)("remoteYaml() in %s is loaded as it wa
     ["Archimedes", 2, false],
   ]);
   assert.deepEqual(config, load(text.replaceAll(/#.*/g, "")), "comments say nothing that matters");
-  assert.match(text, /address: newton +# .*hasegawa@192\.168\.23\.14:22/);
+  assert.match(text, /address: newton +# .*192\.168\.23\.14:22/);
 });
 
 Deno.test("remoteYaml() shows the optional settings with the values that hold without them", () => {
@@ -45,7 +45,7 @@ Deno.test("remoteYaml() shows the optional settings with the values that hold wi
   const shown = optional.replaceAll(/^# /gm, "");
   assert.match(
     shown,
-    /^pull:\n {2}whitelist:\n[\s\S]*\npush:\n[\s\S]*\njobs:\n {2}tmux_socket: tias-remote\n$/,
+    /^pull:\n {2}whitelist: \[ figures\/\*\.png, [\s\S]*\npush:\n[\s\S]*\njobs:\n {2}tmux_socket: tias-remote\n$/,
   );
   assert.deepEqual(load(required + shown), load(required));
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { commandByHand } from "../../lib/ssh/by_hand.ts";
-import { askSsh, findRoute, readRoute } from "../../lib/ssh/local.ts";
+import { askSsh, destinationOf, findRoute, readRoute } from "../../lib/ssh/local.ts";
 import { settle, testContext } from "../test_context.ts";
 import { FakeProcess } from "./fake_process.ts";
 
@@ -58,4 +58,13 @@ Deno.test("commandByHand() is one line for a shell, whatever the configuration h
     ),
     `ssh -F '/my lab/config' -J 'lab pc' h@n 'echo '\\''x'\\'''`,
   );
+});
+
+Deno.test("destinationOf() tells only what the address does not", () => {
+  const route = { host: "192.168.23.14", user: "h", port: 22, jump: null };
+  assert.equal(destinationOf("192.168.23.14", route), null);
+  assert.equal(destinationOf("newton", route), "192.168.23.14:22");
+  assert.equal(destinationOf("192.168.23.14", { ...route, port: 2222 }), "192.168.23.14:2222");
+  assert.equal(destinationOf("192.168.23.14", { ...route, jump: "b" }), "192.168.23.14:22 (ProxyJump b)");
+  assert.equal(destinationOf("newton", undefined), null);
 });
