@@ -55,7 +55,11 @@ export function close(
   options: { again?: boolean; atOnce?: boolean } = {},
 ): Ledger {
   const closing = enter({ ...ledger, outcome, leaving: null, again: options.again ?? false }, "deleting", at);
-  if (ledger.pod === null) return toward({ ...closing, firstReadAt: null }, { do: "read_back" });
+  if (ledger.pod === null) {
+    const unread = toward({ ...closing, firstReadAt: null }, { do: "read_back" });
+    // A request may still be on its way, of which the list does not know yet.
+    return ledger.next.do === "create" || ledger.next.do === "find" ? after(unread, 10, unread.next) : unread;
+  }
   const { pod, phase } = ledger;
   if (options.atOnce || pod.ssh === null || phase === "renting" || phase === "starting") {
     return toward(closing, { do: "delete", id: pod.id });

@@ -8,6 +8,7 @@ import {
   afterFetchLogs,
   afterReadBack,
   afterStopTraining,
+  unproved,
 } from "./step_closing.ts";
 import { afterCreate, afterExtraDeleted, afterFind } from "./step_renting.ts";
 import {
@@ -133,7 +134,10 @@ export function endsEffect(ledger: Ledger, count: number): boolean {
   const { phase, next } = ledger;
   if (next.do === "create" || next.do === "delete" || next.do === "finish") return false;
   if (phase === "saving") return count > 1 && ledger.outcome === null;
-  if (phase === "deleting") return (next.do === "stop_training" || next.do === "fetch_logs") && count > 1;
+  // Waiting is cut short; the farewells only for one who insists.
+  if (phase === "deleting") {
+    return next.do === "wait" || ((next.do === "stop_training" || next.do === "fetch_logs") && count > 1);
+  }
   return true;
 }
 
@@ -151,6 +155,7 @@ function interrupt(ledger: Ledger, count: number, at: number): Ledger {
       return close(ledger, { kind: "lost", why: "signal" }, at, { atOnce: true });
     case "deleting": {
       const hurried: Ledger = { ...ledger, again: false, deferred: true };
+      if (count > 3) return unproved(hurried, "interrupted");
       const { next, pod } = ledger;
       const waiting = next.do === "wait" ? next.then : next;
       if (count < 2 || pod === null) return hurried;

@@ -76,7 +76,8 @@ function doubtful(ledger: Ledger, trouble: string): Ledger {
     : retry(unread, { do: "read_back" }, trouble);
 }
 
-function unproved(ledger: Ledger, trouble: string): Ledger {
+/** The end without a proof: it is said loudly, stays in the record, and every later command begins here again. */
+export function unproved(ledger: Ledger, trouble: string): Ledger {
   return toward({ ...ledger, unproved: true, again: false, trouble }, { do: "finish" });
 }
 
@@ -91,6 +92,10 @@ function closed(ledger: Ledger, at: number): Ledger {
     firstReadAt: null,
   };
   const { outcome } = known;
+  // Now it can be told: there is none.
+  if (outcome?.kind === "cannot_tell") {
+    return toward({ ...known, outcome: { kind: "fault", detail: outcome.detail } }, { do: "finish" });
+  }
   if (known.again && known.candidate + 1 < known.plan.candidates.length) {
     const next = { ...known, again: false, outcome: null, candidate: known.candidate + 1, attempt: 1 };
     return toCreate(enter(next, "renting", at), at);

@@ -1,6 +1,7 @@
 import type { Results } from "./event.ts";
 import type { Ledger } from "./ledger.ts";
 import { after, close, enter, retry, toward } from "./moves.ts";
+import { deadlinesOf } from "./names.ts";
 import type { ApiFault } from "./runpod_client.ts";
 import type { Pod } from "./runpod_schema.ts";
 
@@ -99,6 +100,8 @@ function adopt(ledger: Ledger, pods: readonly Pod[], at: number): Ledger {
       rentedAt: at,
       ssh: pod.ssh,
     },
+    // That of the request which made it: an earlier one than the last, if its answer was lost.
+    deadline: deadlinesOf(pod)?.deadline ?? ledger.deadline,
     extras: others.map(({ id }) => id),
     trouble: null,
   };

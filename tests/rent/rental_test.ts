@@ -293,6 +293,9 @@ Deno.test("drive() finds exit code 0 beside an old log after two hours of sleep 
   assert.deepEqual(ledger.outcome, { kind: "trained", copy: "hub" });
 });
 
+/** Who hears the signals of the run that goes on. */
+let listeners = (): (() => void)[] => [];
+
 /** Sends so many signals when the effect comes up for the `nth` time, and tells how long the run then took. */
 async function interrupted(effect: string, nth: number, signals: number, options: Options = {}) {
   let met = 0;
@@ -301,6 +304,7 @@ async function interrupted(effect: string, nth: number, signals: number, options
     ...options,
     recipe: await exampleRecipe(options.recipe),
     hook: (name, when) => {
+      listeners = () => [...simulation.listeners];
       if (name !== effect || when !== "before" || ++met !== nth) return;
       sentAt = simulation.clock.now().getTime();
       for (let sent = 0; sent < signals; sent++) simulation.signal();
@@ -379,4 +383,21 @@ Deno.test("drive() ends a run that `stop` takes over, whatever its phase, and ma
       assert.equal(simulation.api.mostAlive, 1);
     }
   }
+});
+
+Deno.test("drive() lets go after a fourth signal while the Pod cannot be deleted, and says so", async () => {
+  const story = await interrupted("ssh look", 2, 1, {
+    trainingSec: Infinity,
+    runpod: {
+      misfortune: ({ method, number }) => {
+        if (method !== "DELETE") return undefined;
+        if (number > 0) {
+          for (let sent = 0; sent < 3; sent++) for (const listener of listeners()) listener();
+        }
+        return { kind: "answer", when: "before", response: () => new Response("down", { status: 503 }) };
+      },
+    },
+  });
+  assert.equal(story.ledger.unproved, true);
+  assert.ok(story.seconds <= 120, `${story.seconds} s`);
 });
