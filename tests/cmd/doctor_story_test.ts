@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type DoctorJson, doctorShape } from "../../lib/cli/doctor_json.ts";
 import { startLaboratory } from "../lab/laboratory.ts";
+import { startOpenSshLaboratory } from "../lab/openssh.ts";
 import { HIDING, needing } from "../lab/requirements.ts";
 import { absent, deadDriver, quiet } from "../lab/scenarios.ts";
 import type { Laboratory, ServerOptions } from "../lab/types.ts";
@@ -146,5 +147,30 @@ Deno.test({
     const noSsh = await tell(lab, project, ["doctor"], { env: { TIAS_REMOTE_SSH: "/nowhere/ssh" } });
     assert.equal(noSsh.code, 1);
     assert.match(noSsh.out, /problem {2}tias-remote was started without the right to run `\/nowhere\/ssh`/);
+  },
+});
+
+Deno.test({
+  ...needing(
+    ["ssh", "sshd", "tmux", "fish"],
+    "doctor examines real servers behind a real bastion, whatever their shell",
+  ),
+  async fn() {
+    await using lab = await startOpenSshLaboratory({
+      servers: [
+        { name: "Newton", shell: "fish", programs: roomy },
+        { name: "Archimedes", behaviour: { noise: "Welcome!\n" }, programs: roomy },
+      ],
+      jump: true,
+    });
+    await placeData(lab, "Newton", "Archimedes");
+    const doctor = await tell(lab, await lab.project(), ["doctor", "--json"]);
+    const report = doctorShape.parse(JSON.parse(doctor.out));
+    assert.deepEqual(troubles(report), { here: [], Newton: [], Archimedes: ["noise:warning"] });
+    assert.equal(doctor.code, 1, "a warning is something to mend");
+    const sentences = report.groups.flatMap(({ findings }) => findings.map(({ what }) => what));
+    assert.equal(sentences.filter((what) => / through \S+$/.test(what)).length, 2);
+    assert.ok(sentences.includes("Login shell: fish"));
+    assert.ok(sentences.includes("The login prints 9 byte(s) on standard output before any command"));
   },
 });
