@@ -76,6 +76,8 @@ async function executeTrain(world: Context, texts: Texts, plan: TrainPlan): Prom
     : [await begun(), undefined];
   await using awake = await inhibitSleep(world);
   if (awake.note !== undefined) await warn(world, texts, texts.sentence(awake.note));
+  // Until here Ctrl-C ends the program as it ends any other; from here on the run itself hears it.
+  world.interrupted.throwIfAborted();
   const ended = await runRental(world, texts, means, ledger, first);
   return await tellEnd(world, texts, file, ended);
 

@@ -27,6 +27,9 @@ export function doubt(ledger: Ledger, then: Effect, trouble: string): Ledger {
   return { ...ledger, tries: ledger.tries + 1, trouble, next: { do: "check", then } };
 }
 
+/** Seconds before each of the lists that must all be empty until a request without an answer made no Pod: they lag. */
+export const listPauses: readonly number[] = [3, 5, 15];
+
 /** Seconds before the next try after `tries` failed ones. */
 export function backoff(tries: number): number {
   return [5, 10, 20, 30, 60, 120][tries] ?? 300;
@@ -56,9 +59,11 @@ export function close(
 ): Ledger {
   const closing = enter({ ...ledger, outcome, leaving: null, again: options.again ?? false }, "deleting", at);
   if (ledger.pod === null) {
-    const unread = toward({ ...closing, firstReadAt: null }, { do: "read_back" });
-    // A request may still be on its way, of which the list does not know yet.
-    return ledger.next.do === "create" || ledger.next.do === "find" ? after(unread, 10, unread.next) : unread;
+    // A request may still be on its way, of which the lists do not know yet.
+    const { next } = ledger;
+    const asked = next.do === "wait" ? next.then.do : next.do;
+    const emptyLists = asked === "create" || asked === "find" ? 0 : listPauses.length;
+    return toward({ ...closing, firstReadAt: null, emptyLists }, { do: "read_back" });
   }
   const { pod, phase } = ledger;
   if (options.atOnce || pod.ssh === null || phase === "renting" || phase === "starting") {

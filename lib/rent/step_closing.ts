@@ -1,6 +1,6 @@
 import type { Results } from "./event.ts";
 import type { Ledger, Receipt, RentedPod } from "./ledger.ts";
-import { after, backoff, enter, retry, toward } from "./moves.ts";
+import { after, backoff, enter, listPauses, retry, toward } from "./moves.ts";
 import type { ApiFault } from "./runpod_client.ts";
 import { isTerminated, type Pod } from "./runpod_schema.ts";
 import { toCreate } from "./step_renting.ts";
@@ -50,6 +50,10 @@ export function afterReadBack(ledger: Ledger, { byId, list }: Results["read_back
   if (byId !== null && !byId.ok) return doubtful(ledger, faultText(byId.fault));
   // It is gone, but the proof begins with our own DELETE: someone else's word for it would not be ours.
   if (ledger.pod !== null && ledger.deletion === null) return toDelete(ledger);
+  const pause = ledger.pod === null ? listPauses[ledger.emptyLists] : undefined;
+  if (pause !== undefined) {
+    return after({ ...ledger, emptyLists: ledger.emptyLists + 1, tries: 0 }, pause, { do: "read_back" });
+  }
   if (ledger.firstReadAt === null) {
     return after({ ...ledger, firstReadAt: at, tries: 0 }, betweenReadings, { do: "read_back" });
   }

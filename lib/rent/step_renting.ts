@@ -1,12 +1,10 @@
 import type { Results } from "./event.ts";
 import type { Ledger } from "./ledger.ts";
-import { after, close, enter, retry, toward } from "./moves.ts";
+import { after, close, enter, listPauses, retry, toward } from "./moves.ts";
 import { deadlinesOf } from "./names.ts";
 import type { ApiFault } from "./runpod_client.ts";
 import type { Pod } from "./runpod_schema.ts";
 
-/** Lists that must be empty before a request without an answer counts as one that made no Pod. */
-const emptyListsNeeded = 2;
 /** Failed readings of the list after which we stop asking and say that we cannot tell. */
 const listPatience = 20;
 /** Times that we wait when the service has had too many requests. */
@@ -26,7 +24,9 @@ export function afterCreate(ledger: Ledger, result: Results["create"], at: numbe
   switch (fault.kind) {
     case "unclear":
       // A Pod may be there and cost money. Only the list can tell, and it may lag.
-      return after({ ...ledger, emptyLists: 0, tries: 0, trouble: fault.detail }, 3, { do: "find" });
+      return after({ ...ledger, emptyLists: 0, tries: 0, trouble: fault.detail }, listPauses[0] ?? 0, {
+        do: "find",
+      });
     case "limited": {
       if (ledger.tries >= limitPatience) return refused(ledger, 429, "", at);
       const again = toCreate(ledger, at);
@@ -83,7 +83,8 @@ export function afterFind(ledger: Ledger, result: Results["find"], at: number): 
   }
   if (result.value.length > 0) return adopt(ledger, result.value, at);
   const emptyLists = ledger.emptyLists + 1;
-  if (emptyLists < emptyListsNeeded) return after({ ...ledger, emptyLists }, 5, { do: "find" });
+  const pause = listPauses[emptyLists];
+  if (pause !== undefined) return after({ ...ledger, emptyLists }, pause, { do: "find" });
   return nextAttempt({ ...ledger, emptyLists }, at);
 }
 

@@ -20,6 +20,7 @@ interface StageOptions {
   readonly env?: Readonly<Partial<Record<EnvironmentName, string>>>;
   readonly runpod?: Partial<FakeRunpodOptions>;
   readonly hub?: FakeHub;
+  readonly interruptAtFirstRequest?: boolean;
   /** Changes the project's folder before the command runs. */
   readonly spoil?: (root: string) => Promise<void>;
 }
@@ -64,6 +65,7 @@ async function told(maker: CommandMaker, args: readonly string[], options: Stage
         clock.during(async () => {
           const url = String(input);
           if (hub !== undefined && url.startsWith(hub.url)) return await fetch(input, init);
+          if (options.interruptAtFirstRequest) context.interrupt();
           const answer = await api.handle(new Request(input, { ...init, signal: null }));
           const text = await answer.text();
           return {
@@ -155,6 +157,13 @@ Deno.test("train rents nothing when the repository on the Hub is public", async 
   hub.repo("hasegawa/ckpt", { private: false });
   const story = await told(trainCommand, night, { hub });
   assert.equal(story.code, 1, story.output);
+  assert.equal(story.rented, 0);
+});
+
+Deno.test("train rents nothing when Ctrl-C came while it was looking around", async () => {
+  await using hub = new FakeHub();
+  const story = await told(trainCommand, night, { hub, interruptAtFirstRequest: true });
+  assert.equal(story.code, 130, story.output);
   assert.equal(story.rented, 0);
 });
 

@@ -65,6 +65,7 @@ const scenarios: Readonly<Record<string, Omit<SimulationOptions, "recipe">>> = {
   "crashes": { exitCode: 1, trainingSec: 900 },
   "cannot upload": { upload: "refused" },
   "passes the limit": { trainingSec: Infinity },
+  "lists lag": { runpod: { listLag: 2, terminatedPolls: 2 }, exitCode: 1, trainingSec: 900 },
   "no GPU but the last": {
     runpod: {
       refuse: ({ gpu }) =>

@@ -233,7 +233,7 @@ for (const proof of [403, 0]) {
 }
 
 Deno.test("drive() adopts the Pod of a request that failed after it had made one", async () => {
-  for (const listLag of [0, 1]) {
+  for (const listLag of [0, 1, 2]) {
     const story = await simulate({
       runpod: {
         listLag,
