@@ -67,7 +67,8 @@ Register-ArgumentCompleter -Native -CommandName tias-remote, tias-remote.exe -Sc
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
     Where-Object { $_.Extent.StartOffset -lt $cursorPosition } | ForEach-Object { $_.ToString() })
   $mode = if ($wordToComplete -eq '') { 'next' } else { 'words' }
-  & $commandAst.CommandElements[0].ToString() completion $mode '--' @words 2>$null | ForEach-Object {
+  $program = $commandAst.CommandElements[0].ToString()
+  & $program completion $mode '--' @words 2>$null | ForEach-Object {
     $word, $brief = $_ -split "\`t", 2
     if (-not $brief) { $brief = $word }
     [System.Management.Automation.CompletionResult]::new($word, $word, 'ParameterValue', $brief)

@@ -9,9 +9,9 @@ const style: Readonly<Record<Level, Style>> = { ok: "good", warning: "warning", 
 /** An examination for a person: what is well in a line, what is not with why it matters and what to do. */
 export function doctorLines(texts: Texts, output: Output, groups: readonly Group[]): string[] {
   const lines: string[] = [];
-  for (const { name, findings } of groups) {
+  for (const { place, name, findings } of groups) {
     if (lines.length > 0) lines.push("");
-    lines.push(paint(output, "strong", name ?? texts.say("doctor.here")));
+    lines.push(paint(output, "strong", place === "server" ? name : texts.say(`doctor.place.${place}`)));
     const heads = alignRows(findings.map((finding) => headOf(texts, output, finding)));
     findings.forEach((finding, at) => lines.push(heads[at] ?? "", ...advice(texts, output, finding)));
   }

@@ -160,8 +160,9 @@ function logoutFinding({ text }: Section): Finding {
   const mending = {
     why: message("doctor.logout.why"),
     mend: message("doctor.logout.mend"),
-    command:
-      "printf '[Login]\\nKillUserProcesses=no\\n' | sudo tee /etc/systemd/logind.conf.d/tmux.conf && sudo systemctl kill -s HUP systemd-logind",
+    command: "sudo mkdir -p /etc/systemd/logind.conf.d && " +
+      "printf '[Login]\\nKillUserProcesses=no\\n' | sudo tee /etc/systemd/logind.conf.d/tmux.conf && " +
+      "sudo systemctl kill -s HUP systemd-logind",
   };
   if (/^(true|yes|on|1)$/i.test(kills)) {
     return amiss("problem", {

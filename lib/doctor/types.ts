@@ -38,12 +38,9 @@ export interface Finding {
 }
 
 /** What belongs together: this machine, or one server. */
-export interface Group {
-  readonly place: "here" | "server";
-  /** The server's name; `null` for this machine. */
-  readonly name: string | null;
-  readonly findings: readonly Finding[];
-}
+export type Group =
+  & { readonly findings: readonly Finding[] }
+  & ({ readonly place: "here"; readonly name: null } | { readonly place: "server"; readonly name: string });
 
 export function well(id: FindingId, what: Message): Finding {
   return { id, level: "ok", what, detail: null, why: null, mend: null, command: null };

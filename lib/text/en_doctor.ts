@@ -2,7 +2,7 @@
 export const enDoctor = {
   "doctor.brief": "Look for what would keep tias-remote from working, here and on every server",
   "doctor.flag.server": "Examine only this server",
-  "doctor.here": "This machine",
+  "doctor.place.here": "This machine",
   "doctor.level.ok": "ok",
   "doctor.level.warning": "warning",
   "doctor.level.problem": "problem",

@@ -4,7 +4,7 @@ import type { enDoctor } from "./en_doctor.ts";
 export const jaDoctor: Readonly<Record<keyof typeof enDoctor, string>> = {
   "doctor.brief": "手元と各サーバを調べ、tias-remote の妨げになるものを直し方とともに示します",
   "doctor.flag.server": "このサーバだけを調べます",
-  "doctor.here": "このマシン",
+  "doctor.place.here": "このマシン",
   "doctor.level.ok": "正常",
   "doctor.level.warning": "注意",
   "doctor.level.problem": "問題",

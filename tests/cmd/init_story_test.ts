@@ -59,7 +59,7 @@ async function init(project: string, args: readonly string[], permitted = true):
   return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
 }
 
-/** Types an answer at each question, on a terminal. An answer of `^C` is the key. */
+/** Types an answer at each question, on a terminal. `^C` and `^D` are keys. */
 async function typing(project: string, args: readonly string[], answers: readonly string[]): Promise<Ran> {
   const words = [Deno.execPath(), ...initArguments(project, args)];
   const child = new Deno.Command("script", {
@@ -81,7 +81,8 @@ async function typing(project: string, args: readonly string[], answers: readonl
     const answer = left.shift();
     if (answer === undefined) break;
     seen = out.length;
-    await keys.write(new TextEncoder().encode(answer === "^C" ? "\x03" : `${answer}\r`));
+    const key = { "^C": "\x03", "^D": "\x04" }[answer] ?? `${answer}\r`;
+    await keys.write(new TextEncoder().encode(key));
   }
   await keys.close().catch(() => {});
   const { code } = await child.status;
@@ -201,13 +202,16 @@ Deno.test({
 });
 
 Deno.test({
-  ...needing(["ssh", "script"], "init leaves nothing behind after Ctrl-C or a no"),
+  ...needing(["ssh", "script"], "init leaves nothing behind after Ctrl-C, Ctrl-D or a no"),
   async fn() {
     await using place = await emptyProject();
     const { project, ssh } = place;
     const stopped = await typing(project, ["--ssh-config", ssh], ["newton", "Newton", "^C"]);
     assert.equal(stopped.code, 130, stopped.out);
     assert.match(stopped.out, /Interrupted/);
+    const ended = await typing(project, ["--ssh-config", ssh], ["newton", "^D"]);
+    assert.equal(ended.code, 1, ended.out);
+    assert.match(ended.out, /error: The answers ended too early; nothing was written\r\nhint: /);
     const declined = await typing(project, ["--ssh-config", ssh], [
       "newton",
       "",
