@@ -54,8 +54,9 @@ processes() {
     $1 ~ /^[A-Za-z]+-/ { split($0, field, ","); pid = field[2]; gsub(/[ \\t\\r]/, "", pid) }
     $1 ~ /^[0-9]+$/ && $3 != "G" { pid = $2 }
     pid ~ /^[1-9][0-9]*$/ && length(pid) < 8 && pid + 0 <= 4194304 && !seen[pid]++ { print pid }')
-  for pid in $pids; do section "ps:$pid" owner "$pid"; done
-  mark section age; printf '%s\\n' "$(($(date +%s) - listed))"; mark end age 0
+  ages=
+  for pid in $pids; do ages="$ages$pid $(($(date +%s) - listed)) "; section "ps:$pid" owner "$pid"; done
+  mark section ages; printf '%s %s\\n' $ages; mark end ages 0
 }
 if section gpu_list gpu_list || [ $? -lt 124 ]; then
   if [ "$seconds" -gt 0 ]; then
@@ -81,7 +82,7 @@ export interface Observation {
 
 /**
  * The one script that looks at a server: its jobs, and, with an observation, its GPUs.
- * Sections: facts, jobs, gpu_list, samples, pmon, apps, ps:<pid>…, age, claims.
+ * Sections: facts, jobs, gpu_list, samples, pmon, apps, ps:<pid>…, ages, claims.
  */
 export function probeScript(remoteDir: string, observation: Observation | null): RemoteScript {
   const text = jobShell + limitedShell + factsText + (observation === null ? "" : observeText) +

@@ -35,8 +35,7 @@ export function readServer(transcript: Transcript, instant: boolean): ServerRead
     samples: parseSamples(text("samples")),
     pmon: parsePmon(text("pmon")),
     apps: parseComputeApps(apps?.text ?? "", apps?.status ?? null),
-    // Cut to whole seconds at both ends, the span may be told one too long: a process just born is no impostor.
-    owners: readOwners(transcript, (seconds(text("age").trim()) ?? 0) - 1),
+    owners: readOwners(transcript, text("ages")),
     account: facts["user"] ?? "",
     claims: readClaims(text("claims")),
   };
@@ -95,11 +94,17 @@ function readProcesses(row: GpuRow, { apps, pmon, owners, account }: Evidence): 
   });
 }
 
-function readOwners(transcript: Transcript, age: number): Map<number, Owner> {
+// `ages` has, for each process, the seconds between the list and the question for its owner: "PID SECONDS".
+function readOwners(transcript: Transcript, ages: string): Map<number, Owner> {
+  const sinceListed = new Map(
+    ages.split("\n").map((line) => line.split(" ")).map(([pid = "", age]) => [pid, seconds(age) ?? 0]),
+  );
   const owners = new Map<number, Owner>();
   for (const { name, text, status } of transcript.sections) {
     const pid = /^ps:(\d+)$/.exec(name)?.[1];
-    if (pid !== undefined) owners.set(Number(pid), parseOwner(text, status, age));
+    if (pid === undefined) continue;
+    // Cut to whole seconds at both ends, the span may be told one too long: a process just born is no impostor.
+    owners.set(Number(pid), parseOwner(text, status, (sinceListed.get(pid) ?? 0) - 1));
   }
   return owners;
 }

@@ -21,7 +21,7 @@ export interface Look {
   readonly apps?: string;
   readonly appsStatus?: number;
   readonly ps?: Readonly<Record<number, string | { readonly text: string; readonly status: number }>>;
-  /** Seconds between the list of processes and the last owner asked for. */
+  /** Seconds between the list of processes and the question for each owner. */
   readonly age?: number;
   readonly claims?: string;
 }
@@ -45,7 +45,7 @@ export function readLook(look: Look): ServerReading {
         ? section(`ps:${pid}`, answer)
         : section(`ps:${pid}`, answer.text, answer.status)
     ),
-    section("age", `${look.age ?? 0}\n`),
+    section("ages", Object.keys(look.ps ?? {}).map((pid) => `${pid} ${look.age ?? 0}\n`).join("")),
     section("claims", look.claims ?? ""),
   ];
   return readServer({ sections, complete: true, terminalForced: false }, look.samples === undefined);

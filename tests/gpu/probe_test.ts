@@ -81,7 +81,7 @@ for (const shell of shells) {
     const { transcript } = await probe(shell, { "nvidia-smi": nvidiaSmi({ list: row(0) }) }, 0);
     assert.deepEqual(
       transcript.sections.map(({ name, status }) => `${name} ${status}`),
-      ["facts 0", "jobs 0", "gpu_list 0", "apps 0", "age 0", "claims 0"],
+      ["facts 0", "jobs 0", "gpu_list 0", "apps 0", "ages 0", "claims 0"],
     );
     const { gpus } = readServer(transcript, true);
     assert.deepEqual(gpus.map((gpu) => judgeGpu(gpu, thresholds).state), ["unused"]);
@@ -106,6 +106,16 @@ Deno.test("probeScript() asks ps about nothing that is no process number", async
     }),
   }, 0);
   assert.equal(asked, "-o user=,etimes= -p 42\n");
+});
+
+Deno.test("probeScript() does not hold a young process for gone because the others' owners took long", async () => {
+  const pids = [71, 72, 73, 74];
+  const { transcript } = await probe(["sh"], {
+    "nvidia-smi": nvidiaSmi({ list: row(0), apps: pids.map((pid) => `${uuidA}, ${pid}, 5\n`).join("") }),
+    ps: 'sleep 1; case "$4" in 71) echo bob 1 ;; *) echo bob 90 ;; esac',
+  }, 0);
+  const { gpus } = readServer(transcript, true);
+  assert.deepEqual(gpus[0]?.processes.map(({ gone }) => gone), [false, false, false, false]);
 });
 
 Deno.test("probeScript() tells a missing nvidia-smi from one that fails", async () => {

@@ -77,7 +77,7 @@ Deno.test("readServer() makes a reading of any transcript", () => {
             "apps",
             "ps:1",
             "ps:x",
-            "age",
+            "ages",
             "claims",
           ),
           anyText,
