@@ -66,7 +66,7 @@ async function executeTrain(world: Context, texts: Texts, plan: TrainPlan): Prom
     return await rehearse(world, texts, file, beginRun(world, file.recipe, log, wishes), wishes);
   }
   const folder = runFolder(file.root, log);
-  using _lock = await lockRun(folder, log);
+  using _lock = await lockRun(world.clock, folder, log);
   const recorded = await loadLedger(folder);
   const means = await trainingMeans(world, file);
   const localDir = localPath(world, file.root, file.recipe.local_dir);

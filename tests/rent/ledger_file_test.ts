@@ -59,11 +59,13 @@ Deno.test("loadLedger() refuses a record that makes no sense instead of forgetti
     }
   }));
 
+const clock = { now: () => new Date(), sleep: () => Promise.resolve() };
+
 Deno.test("lockRun() lets one train of a run at a time, and the next one afterwards", () =>
   inFolder(async (root) => {
     {
-      using _lock = await lockRun(root, "night");
-      await assert.rejects(lockRun(root, "night"), UserError);
+      using _lock = await lockRun(clock, root, "night");
+      await assert.rejects(lockRun(clock, root, "night"), UserError);
     }
-    using _again = await lockRun(root, "night");
+    using _again = await lockRun(clock, root, "night");
   }));
