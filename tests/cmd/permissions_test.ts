@@ -165,7 +165,9 @@ Deno.test({
       /error: tias-remote was started without the right to run `.*\/ssh`\nhint: .*deno\.json/,
     );
     assert.ok(!outcome.err.includes("started\n"));
-    const system = await tell(lab, project, ["gpus", "--observe", "0"], { env: { TIAS_REMOTE_SSH: "/usr/bin/ssh" } });
+    const system = await tell(lab, project, ["gpus", "--observe", "0"], {
+      env: { TIAS_REMOTE_SSH: "/usr/bin/ssh" },
+    });
     assert.equal(system.code, 0, system.err);
   },
 });
