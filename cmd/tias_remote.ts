@@ -48,6 +48,6 @@ function outline(texts: Texts, verb: Verb): Command<CliContext> {
 }
 
 if (import.meta.main) {
-  await keepOnlyFor(Deno.args[0]);
+  keepOnlyFor(Deno.args[0]);
   Deno.exit(await runProgram(realContext(), Deno.args, tiasRemote));
 }

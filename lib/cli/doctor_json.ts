@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Finding, Group } from "../doctor/types.ts";
 import type { Texts } from "../text/texts.ts";
 

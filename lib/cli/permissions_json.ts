@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { PermissionSet } from "../system/permission_sets.ts";
 
 const words = z.array(z.string());

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { PullRequest } from "../transfer/pull.ts";
 import type { SendPlan } from "../transfer/sent.ts";
 

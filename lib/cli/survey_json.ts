@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ReachedServer, ServerReport } from "../gpu/survey.ts";
 import type { Choice, JudgedGpu } from "../gpu/types.ts";
 import type { Job } from "../job/types.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { message } from "../system/errors.ts";
 import { faultOfPattern } from "../transfer/whitelist.ts";
 import { anyWholeNumber, boolean, listOf, rule, textLike, wholeNumber } from "./schema.ts";

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { PodFile } from "./types.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * What we read of Runpod's REST v2 answers (https://docs.runpod.io/api-reference-v2). Only `id`, `name` and `status`

@@ -27,10 +27,10 @@ export function privilegesToDrop(held: PermissionSet, needed: PermissionSet): De
  * Gives up, for the rest of the program's life, what the union of all verbs has and the verb that `word` names does
  * not need. Started with everything allowed (`deno run -A`), a program keeps whole the kinds of access that it needs.
  */
-export async function keepOnlyFor(word: string | undefined): Promise<void> {
+export function keepOnlyFor(word: string | undefined): void {
   const held = inExecutable(unionOf(Object.values(permissionSets)));
   const needed = inExecutable(permissionsFor(word));
-  for (const privilege of privilegesToDrop(held, needed)) await Deno.permissions.revoke(privilege);
+  for (const privilege of privilegesToDrop(held, needed)) Deno.permissions.revokeSync(privilege);
 }
 
 function implies(kind: AccessKind, allowed: string, word: string): boolean {

@@ -47,7 +47,7 @@ attempts["ask for more"] = async () => {
   if (state !== "granted") throw new Deno.errors.NotCapable();
 };
 
-if (Deno.build.standalone) await keepOnlyFor(verb);
+if (Deno.build.standalone) keepOnlyFor(verb);
 const ends: Record<string, string> = {};
 for (const [name, attempt] of Object.entries(attempts)) {
   try {
