@@ -16,6 +16,10 @@ export async function refuseExisting(file: string): Promise<void> {
 export async function createConfig(file: string, text: string): Promise<void> {
   try {
     await Deno.mkdir(dirname(file), { recursive: true });
+  } catch (fault) {
+    throw unwritable(file, fault);
+  }
+  try {
     await Deno.writeTextFile(file, text, { createNew: true });
   } catch (fault) {
     throw fault instanceof Deno.errors.AlreadyExists ? existing(file) : unwritable(file, fault);
