@@ -1,3 +1,5 @@
+import { expandShell } from "../ssh/expand.ts";
+
 /**
  * Shell functions that every script about jobs shares, and the files that they speak of. All of it lies in the
  * account's own home; nothing is installed.
@@ -11,15 +13,7 @@
  * A process number alone proves nothing: it counts as ours only with the same boot id and start time
  * (`/proc/PID/stat`, field 22). Homes may be shared between servers, hence the host's name.
  */
-export const jobShell = `
-expand() {
-  case $1 in
-    '~') printf '%s' "$HOME" ;;
-    '~/'*) printf '%s' "$HOME/\${1#??}" ;;
-    /*) printf '%s' "$1" ;;
-    *) printf '%s' "$HOME/$1" ;;
-  esac
-}
+export const jobShell = `${expandShell}
 { read -r boot </proc/sys/kernel/random/boot_id; } 2>/dev/null || boot=unknown
 host=$(uname -n)
 remote_dir=$(expand "$remote_dir")

@@ -1,4 +1,5 @@
 import type { RemoteConfig, ServerConfig } from "../config/remote.ts";
+import { expandShell } from "../ssh/expand.ts";
 import { runScript, type SshDeps } from "../ssh/connection.ts";
 import type { ConnectionFailure } from "../ssh/failure.ts";
 import { sectionOf } from "../ssh/framing.ts";
@@ -9,13 +10,9 @@ export type RunSighting =
   | { readonly server: ServerConfig; readonly reachable: false; readonly failure: ConnectionFailure };
 
 /** Prints `found` or `absent`. A link in the run's place counts as found, so that the pull itself can say so. */
-const findScript = String.raw`
+const findScript = expandShell + `
 unset CDPATH
-case $remote_dir in
-  "~") base=$HOME ;;
-  "~/"*) base=$HOME/${"$"}{remote_dir#??} ;;
-  *) base=$remote_dir ;;
-esac
+base=$(expand "$remote_dir")
 look() {
   if [ -d "$base/runs/$run_id" ] || [ -h "$base/runs/$run_id" ]; then echo found; else echo absent; fi
 }

@@ -1,3 +1,4 @@
+import { expandShell } from "../ssh/expand.ts";
 import type { Pattern } from "./whitelist.ts";
 
 /**
@@ -12,16 +13,12 @@ import type { Pattern } from "./whitelist.ts";
  * It prints, in the frames of `ssh/framing.ts`, a section `plan`, then a mark `archive` with the raw archive behind
  * it, then a section `trailer`; or a section `problem` with one of {@linkcode sendProblems}.
  */
-export const sendScript = String.raw`
+export const sendScript = expandShell + String.raw`
 LC_ALL=C
 export LC_ALL
 unset CDPATH TAR_OPTIONS
 problem() { mark section problem; echo "$1"; mark end problem 0; mark done; exit 0; }
-case $remote_dir in
-  "~") base=$HOME ;;
-  "~/"*) base=$HOME/${"$"}{remote_dir#??} ;;
-  *) base=$remote_dir ;;
-esac
+base=$(expand "$remote_dir")
 cd "$base/runs" 2>/dev/null || problem no_run
 runs=$(pwd -P)
 [ -h "./$run_id" ] && problem link

@@ -169,6 +169,9 @@ Deno.test({
         const { archive } = await send(folder, "r", ["config.yaml"], { remoteDir });
         assert.deepEqual(filesOf(archive), ["config.yaml"], remoteDir);
       }
+      // A login may have gone elsewhere by itself.
+      const elsewhere = await send(folder, "r", ["config.yaml"], { remoteDir: "work", cwd: "/" });
+      assert.deepEqual(filesOf(elsewhere.archive), ["config.yaml"]);
     });
   },
 });

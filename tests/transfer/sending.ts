@@ -22,7 +22,7 @@ export async function send(
   folder: string,
   runId: string,
   patterns: readonly string[],
-  options: { path?: string; shell?: string[]; onlyPlan?: boolean; remoteDir?: string } = {},
+  options: { path?: string; shell?: string[]; onlyPlan?: boolean; remoteDir?: string; cwd?: string } = {},
 ): Promise<Answer> {
   const values = sendValues({
     remoteDir: options.remoteDir ?? folder,
@@ -33,7 +33,7 @@ export async function send(
   const [program = "sh", ...args] = options.shell ?? ["sh"];
   const child = new Deno.Command(program, {
     args: [...args, "-c", 'eval "$(cat)"'],
-    cwd: folder,
+    cwd: options.cwd ?? folder,
     env: {
       HOME: folder,
       TAR_OPTIONS: "--sparse",
