@@ -45,10 +45,7 @@ export function planRun(
   argv: readonly string[],
   project: Project,
 ): RunPlan {
-  const [program, ...rest] = command;
-  // Everything behind the first `--` and nothing before it is the command.
-  const behind = argv.includes("--") ? argv.length - argv.indexOf("--") - 1 : 0;
-  if (program === undefined || command.length !== behind) throw usage("run.separator", "run.separator.hint");
+  const [program, ...rest] = requireCommand(command, argv);
   if (flags.name === undefined) throw usage("run.name_missing", "run.name_missing.hint");
   const job = requireJobName(flags.name);
   if (flags.gpu !== undefined && flags.server === undefined) {
@@ -78,12 +75,29 @@ export function planRun(
   };
 }
 
+/** Everything behind the first `--` and nothing before it is the command. */
+function requireCommand(command: readonly string[], argv: readonly string[]): [string, ...string[]] {
+  const separator = argv.indexOf("--");
+  if (separator === -1) throw usage("run.separator", "run.separator.hint");
+  const [first, ...rest] = command;
+  const behind = argv.length - separator - 1;
+  if (first === undefined || behind === 0) throw usage("run.command_missing", "run.separator.hint");
+  if (command.length === behind) return [first, ...rest];
+  throw new UserError(message("run.stray", { word: beforeEquals(first) }), {
+    exit: ExitCode.Usage,
+    hint: message("run.stray.hint"),
+  });
+}
+
+/** What may be repeated of `NAME=VALUE`: the value may be a secret. */
+function beforeEquals(word: string): string {
+  return sanitizeLine(word.split("=")[0] ?? "");
+}
+
 function readVariable(entry: string): readonly [string, string] {
   const [, name = "", value] = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/.exec(entry) ?? [];
   if (value === undefined) {
-    // The value may be a secret: only what stands before `=` is repeated.
-    const shown = sanitizeLine(entry.split("=")[0] ?? "");
-    throw new UserError(message("run.env_invalid", { entry: shown }), {
+    throw new UserError(message("run.env_invalid", { entry: beforeEquals(entry) }), {
       exit: ExitCode.Usage,
       hint: message("run.env_invalid.hint"),
     });
@@ -99,11 +113,12 @@ function readVariable(entry: string): readonly [string, string] {
 
 type Plain =
   | "run.separator"
+  | "run.command_missing"
   | "run.name_missing"
   | "run.gpu_without_server"
   | "run.force_without_gpu"
   | "run.no_candidate";
 
-function usage(text: Plain, hint: `${Plain}.hint`): UserError {
+function usage(text: Plain, hint: `${Exclude<Plain, "run.command_missing">}.hint`): UserError {
   return new UserError(message(text) as Message, { exit: ExitCode.Usage, hint: message(hint) as Message });
 }

@@ -222,6 +222,9 @@ const sentences = {
   "run.separator": "コマンドの始まりがわかりません",
   "run.separator.hint":
     "コマンドの前に `--` を置いてください：tias-remote run --name exp1 -- python train.py",
+  "run.command_missing": "`--` の後にコマンドがありません",
+  "run.stray": "`--` の前の `{word}` は，どのオプションのものでもありません",
+  "run.stray.hint": "コマンドは `--` の後に書いてください。環境変数は 1 つごとに --env が必要です",
   "run.name_missing": "ジョブ名がありません",
   "run.name_missing.hint": "--name exp1 のように指定してください",
   "run.env_invalid": "`{entry}` は環境変数として使えません",

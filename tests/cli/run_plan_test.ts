@@ -75,13 +75,40 @@ const separator = {
 
 Deno.test.each([
   ["no `--`", ["python", "train.py"], ["--name", "exp1", "python", "train.py"]],
-  ["nothing behind `--`", [], ["--name", "exp1", "--"]],
   ["nothing at all", [], ["--name", "exp1"]],
-  ["the program before `--`", ["python", "--lr", "1"], ["--name", "exp1", "python", "--", "--lr", "1"]],
 ])("planRun() asks for the separator when there is %s", async (_what, command, argv) => {
   assert.deepEqual(
     await spoken(await userErrorOf(() => planRun({ name: "exp1" }, command, argv, project))),
     separator,
+  );
+});
+
+Deno.test("planRun() asks for the command when nothing is behind `--`", async () => {
+  assert.deepEqual(
+    await spoken(await userErrorOf(() => planRun({ name: "exp1" }, [], ["--name", "exp1", "--"], project))),
+    {
+      en: "error: There is no command behind `--`\n" +
+        "hint: Put `--` before it: tias-remote run --name exp1 -- python train.py\n",
+      ja: "エラー: `--` の後にコマンドがありません\n" +
+        "ヒント: コマンドの前に `--` を置いてください：tias-remote run --name exp1 -- python train.py\n",
+      exit: 2,
+    },
+  );
+});
+
+Deno.test.each([
+  ["the program", ["python", "--lr", "1"], ["--name", "exp1", "python", "--", "--lr", "1"], "python"],
+  ["a second variable, without its value", ["B=secret", "x"], ["--env", "A=1", "B=secret", "--", "x"], "B"],
+])("planRun() names what stands before `--`: %s", async (_what, command, argv, word) => {
+  assert.deepEqual(
+    await spoken(await userErrorOf(() => planRun({ name: "exp1" }, command, argv, project))),
+    {
+      en: `error: \`${word}\` stands before \`--\` and belongs to no flag\n` +
+        "hint: The command comes behind `--`; each variable needs an --env of its own\n",
+      ja: `エラー: \`--\` の前の \`${word}\` は，どのオプションのものでもありません\n` +
+        "ヒント: コマンドは `--` の後に書いてください。環境変数は 1 つごとに --env が必要です\n",
+      exit: 2,
+    },
   );
 });
 
