@@ -77,10 +77,12 @@ export class RunpodLab implements AsyncDisposable {
     return join(this.lab.root, "workspace");
   }
 
-  /** The first process of a Pod's container ends, and Runpod starts it anew. */
-  restart(pod: FakePod): void {
-    const pid = this.#containers.get(pod)?.child?.pid;
-    if (pid !== undefined) endGroup(pid);
+  /** Everything in a Pod's container ends, and Runpod starts it anew; its volume stays. */
+  async restart(pod: FakePod): Promise<void> {
+    const container = this.#containers.get(pod);
+    if (container?.child === undefined) return;
+    endGroup(container.child.pid);
+    await endProcessesOf(container.server.home);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -59,7 +59,7 @@ async function upload(order: Order): Promise<Record<string, unknown>> {
 
 if (import.meta.main) {
   const result = await upload(JSON.parse(Deno.env.get("TIAS_UPLOAD") ?? "{}")).catch((fault) => ({
-    outcome: "failed",
+    outcome: String(fault).includes("storage limit") ? "storage_full" : "failed",
     detail: String(fault),
   }));
   await Deno.stdout.write(new TextEncoder().encode(`TIAS_UPLOAD_RESULT ${JSON.stringify(result)}\n`));

@@ -272,9 +272,66 @@ Deno.test({
     await running.end();
     const [pod] = stage.pods.api.pods;
     assert.ok(pod !== undefined);
-    stage.pods.restart(pod);
+    await stage.pods.restart(pod);
     await waitUntil(() => stage.pods.api.alive().length === 0);
     const last = stage.pods.api.calls.findLast(({ method }) => method === "DELETE");
     assert.equal(last?.by, "pod");
+  },
+});
+
+Deno.test({
+  ...needing(
+    programs,
+    "train fails a training that a restart of the container has ended, and deletes the Pod",
+  ),
+  async fn() {
+    await using stage = await makeStage({ trainingSec: 100 });
+    const running = stage.start("train", "--log", "night");
+    await running.says(/Training: step/);
+    const [pod] = stage.pods.api.pods;
+    assert.ok(pod !== undefined);
+    await stage.pods.restart(pod);
+    const { code, output } = await running.end();
+    assert.equal(code, 1, output);
+    assert.deepEqual((await stage.ledger()).outcome, {
+      kind: "training_failed",
+      reason: "vanished",
+      exitCode: null,
+    });
+    assert.deepEqual(stage.pods.api.alive(), []);
+  },
+});
+
+Deno.test({
+  ...needing(programs, "stop may be said while train is running: both end, and one Pod was deleted"),
+  async fn() {
+    await using stage = await makeStage({ trainingSec: 100 });
+    const running = stage.start("train", "--log", "night");
+    await running.says(/Training: step/);
+    const second = await stage.run("train", "--log", "night");
+    assert.equal(second.code, 1);
+    assert.match(second.output, /Another `train` for night is running here/);
+    const stopped = await stage.run("stop", "--log", "night");
+    assert.equal(stopped.code, 0, stopped.output);
+    const { code, output } = await running.end();
+    assert.equal(code, 1, output);
+    assert.deepEqual(stage.pods.api.alive(), []);
+    assert.equal(stage.pods.api.pods.length, 1);
+  },
+});
+
+Deno.test({
+  ...needing(programs, "train copies over ssh when the Hub refuses, before it deletes the Pod"),
+  async fn() {
+    await using stage = await makeStage({ trainingSec: 2 });
+    stage.hub.fault({
+      path: /\/commit\//,
+      answer: { status: 403, body: { error: "Private repository storage limit reached" } },
+    });
+    const { code, output } = await stage.run("train", "--log", "night");
+    assert.equal(code, 0, output);
+    assert.deepEqual((await stage.ledger()).outcome, { kind: "trained", copy: "home" });
+    assert.equal((await Deno.stat(join(stage.project.localDir, "1499/params/d/0001"))).size, 300_000);
+    assert.deepEqual(stage.pods.api.alive(), []);
   },
 });
