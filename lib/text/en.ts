@@ -90,7 +90,7 @@ const sentences = {
   "ssh.not_permitted": "tias-remote was started without the right to run `{program}`",
   "ssh.not_permitted.hint":
     "Use the system's ssh, or allow this one: `--allow-run=PROGRAM` for `deno run`, or an entry of `run` in the permission set of deno.json, with which `deno task compile` makes a new executable",
-  "ssh.failure.resolve": "unreachable: its address has no meaning here",
+  "ssh.failure.resolve": "unreachable: a host name has no meaning here",
   "ssh.failure.refused": "unreachable: the connection was refused",
   "ssh.failure.no_route": "unreachable: there is no route to it",
   "ssh.failure.timeout": "unreachable: no answer in time",
@@ -112,7 +112,8 @@ const sentences = {
   "ssh.failure.silent": "the server stopped answering in the middle",
   "ssh.failure.interrupted": "interrupted",
   "ssh.failure.unknown": "unreachable",
-  "ssh.hint.resolve": "Check `address` in the configuration and whether a jump host is needed",
+  "ssh.hint.resolve":
+    "Check `address` and `jump_host` in the configuration: ssh must know the name that it complains of",
   "ssh.hint.refused": "Is sshd running there, and is the port right?",
   "ssh.hint.no_route": "Check the network; outside the laboratory `jump_host` is needed",
   "ssh.hint.timeout":

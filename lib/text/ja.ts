@@ -92,7 +92,7 @@ const sentences = {
   "ssh.not_permitted": "`{program}` を実行する権限なしで起動されています",
   "ssh.not_permitted.hint":
     "システムの ssh を使うか，許可してください：`deno run` に `--allow-run=プログラム` を付けるか，deno.json の権限の `run` に足します（実行ファイルは `deno task compile` で作り直します）",
-  "ssh.failure.resolve": "接続不可：アドレスを解決できません",
+  "ssh.failure.resolve": "接続不可：ホスト名を解決できません",
   "ssh.failure.refused": "接続不可：接続を拒否されました",
   "ssh.failure.no_route": "接続不可：経路がありません",
   "ssh.failure.timeout": "接続不可：時間内に応答がありません",
@@ -114,7 +114,8 @@ const sentences = {
   "ssh.failure.silent": "サーバが途中で応答しなくなりました",
   "ssh.failure.interrupted": "中断しました",
   "ssh.failure.unknown": "接続不可",
-  "ssh.hint.resolve": "設定の `address` と，踏み台が要るかを確かめてください",
+  "ssh.hint.resolve":
+    "設定の `address` と `jump_host` を確かめてください。ssh が挙げた名前を ssh が知っている必要があります",
   "ssh.hint.refused": "そのサーバで sshd が動いているか，ポートが正しいかを確かめてください",
   "ssh.hint.no_route": "ネットワークを確かめてください。研究室の外からは `jump_host` が要ります",
   "ssh.hint.timeout":
