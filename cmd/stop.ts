@@ -99,6 +99,8 @@ function adopted(world: Context, means: RentalMeans, log: string, pod: Pod): Led
       hourlyUsd: pod.costUsd,
       rentedAt: run.begunAt,
       ssh: pod.ssh,
+      reachedAt: null,
+      restarts: 0,
     },
   };
 }

@@ -82,8 +82,8 @@ export async function rehearse(
     watchdogOf(recipe),
     "",
   ].join("\n"));
-  await showPlan(world, texts, file, ledger, wishes, false);
   await world.err.write(`${texts.say("rent.plan.rehearsal")}\n`);
+  await showPlan(world, texts, file, ledger, wishes, false);
   const rehearsed = rehearsal(recipe, publicKey, world.clock.now(), () => Promise.resolve());
   const ended = await drive(
     {

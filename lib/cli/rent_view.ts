@@ -19,7 +19,7 @@ export function rentalTeller(
 ): (event: Event, before: Ledger, after: Ledger) => Promise<void> {
   return async (event, before, after) => {
     for (const line of rentalLines(texts, recipe, event, before, after)) {
-      await world.err.write(`[${clockText(event.at)}] ${sanitizeLine(line)}\n`);
+      await world.err.write(`[${clockText(event.at)}] ${sanitizeLine(line).trimEnd()}\n`);
     }
   };
 }

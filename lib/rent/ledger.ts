@@ -95,6 +95,10 @@ export interface RentedPod {
   /** Unix time. */
   readonly rentedAt: number;
   readonly ssh: { readonly host: string; readonly port: number } | null;
+  /** When it last answered over ssh. */
+  readonly reachedAt: number | null;
+  /** How often its container has been restarted, each time with new host keys. */
+  readonly restarts: number;
 }
 
 /** The proof that a Pod is gone: what was asked, what was answered, and when (Unix time). */

@@ -15,6 +15,8 @@ export interface PodAddress {
   readonly name: string;
   readonly host: string;
   readonly port: number;
+  /** Host keys are remembered anew after each restart of the container. */
+  readonly restarts: number;
 }
 
 /** What can be done on the Pod. Nothing throws for what the way there or the Pod does. */
@@ -202,5 +204,5 @@ function stepId(ledger: Ledger, index: number): string {
 
 function addressOf({ name, pod }: Ledger): PodAddress {
   if (pod?.ssh == null) throw new Error("Cannot reach the Pod: its address is not known yet");
-  return { name, ...pod.ssh };
+  return { name, ...pod.ssh, restarts: pod.restarts };
 }

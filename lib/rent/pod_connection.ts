@@ -56,7 +56,7 @@ export class PodConnection {
   ): Promise<{ deps: SshDeps; settings: SshSettings; destination: SshDestination }> {
     const { recipe, folder, identity } = this.#plan;
     const config = join(folder, "ssh_config");
-    const text = podSshConfig(pod, identity, join(folder, `known_hosts_${pod.name}`));
+    const text = podSshConfig(pod, identity, join(folder, `known_hosts_${pod.name}_${pod.restarts}`));
     if (text !== this.#written) {
       await writeDurably(config, text);
       this.#written = text;

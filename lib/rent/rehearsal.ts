@@ -80,6 +80,7 @@ function rehearsedPods(recipe: TrainConfig): { api: RentalWorld["api"]; pod: Pod
           env,
           costUsd: recipe.max_hourly_usd / 2,
           gpu: gpu.id,
+          uptimeSec: null,
           ssh: { host: "192.0.2.1", port: 22 },
         };
         return answer(pod);

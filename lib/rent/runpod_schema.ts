@@ -22,7 +22,10 @@ const podSchema = z.looseObject({
   cost: z.number().nonnegative().nullish().catch(null),
   gpu: z.looseObject({ id: z.string() }).nullish().catch(null),
   ssh: z.looseObject({ direct: endpoint.nullish().catch(null) }).nullish().catch(null),
-  runtime: z.looseObject({ ports: z.array(port).nullish().catch(null) }).nullish().catch(null),
+  runtime: z.looseObject({
+    ports: z.array(port).nullish().catch(null),
+    uptime: z.number().nonnegative().nullish().catch(null),
+  }).nullish().catch(null),
 });
 
 export const listSchema = z.looseObject({
@@ -49,6 +52,8 @@ export interface Pod {
   /** US dollars an hour; `null` when the answer has none. */
   readonly costUsd: number | null;
   readonly gpu: string | null;
+  /** Seconds since the container was started; `null` when the answer has none. */
+  readonly uptimeSec: number | null;
   /** Where sshd is reached directly; `null` until the container runs. */
   readonly ssh: { readonly host: string; readonly port: number } | null;
 }
@@ -74,6 +79,7 @@ export function toPod(pod: z.infer<typeof podSchema>): Pod {
     env: pod.env ?? {},
     costUsd: pod.cost ?? null,
     gpu: pod.gpu?.id ?? null,
+    uptimeSec: pod.runtime?.uptime ?? null,
     ssh: ssh !== null && isSshTarget(ssh) ? ssh : null,
   };
 }

@@ -64,7 +64,7 @@ export function afterReadBack(ledger: Ledger, { byId, list }: Results["read_back
 function found(ledger: Ledger, pod: Pod | undefined, at: number): RentedPod | null {
   if (pod === undefined) return null;
   const gpu = pod.gpu ?? ledger.plan.candidates[ledger.candidate]?.gpu ?? "";
-  return { id: pod.id, gpu, hourlyUsd: pod.costUsd, rentedAt: at, ssh: null };
+  return { id: pod.id, gpu, hourlyUsd: pod.costUsd, rentedAt: at, ssh: null, reachedAt: null, restarts: 0 };
 }
 
 /** Deletes once more, a little later. */

@@ -100,6 +100,8 @@ function adopt(ledger: Ledger, pods: readonly Pod[], at: number): Ledger {
       hourlyUsd: pod.costUsd === 0 ? null : pod.costUsd,
       rentedAt: at,
       ssh: pod.ssh,
+      reachedAt: null,
+      restarts: 0,
     },
     // That of the request which made it: an earlier one than the last, if its answer was lost.
     deadline: deadlinesOf(pod)?.deadline ?? ledger.deadline,

@@ -51,6 +51,23 @@ function withAnswer(ledger: Ledger, pod: Pod): Ledger {
   return { ...ledger, pod: { ...ledger.pod, hourlyUsd, ssh: pod.ssh ?? ledger.pod.ssh } };
 }
 
+function reached(ledger: Ledger, at: number): Ledger {
+  return ledger.pod === null ? ledger : { ...ledger, pod: { ...ledger.pod, reachedAt: at } };
+}
+
+/**
+ * A restarted container makes new host keys. Another key is taken only when the service itself says that the container
+ * was started after we last reached it: what the training left there must still be looked at.
+ */
+function withNewHostKey(ledger: Ledger, { uptimeSec }: Pod, at: number): Ledger {
+  const { pod, trouble } = ledger;
+  const changed = trouble?.startsWith("host_key_changed") ?? false;
+  if (pod?.reachedAt == null || uptimeSec === null || !changed || at - uptimeSec <= pod.reachedAt) {
+    return ledger;
+  }
+  return { ...ledger, pod: { ...pod, restarts: pod.restarts + 1, reachedAt: at } };
+}
+
 export function afterProve(ledger: Ledger, result: Results["prove"], at: number): Ledger {
   if (!result.ok) {
     return at > (ledger.pod?.rentedAt ?? at) + startPatience
@@ -60,7 +77,7 @@ export function afterProve(ledger: Ledger, result: Results["prove"], at: number)
   const sign = result.value;
   // Another deadline than ours would be another Pod's watchdog, or one that was tampered with.
   if (isProved(sign) && sign.until === ledger.deadline) {
-    return toward({ ...ledger, trouble: null }, { do: "settle" });
+    return toward(reached({ ...ledger, trouble: null }, at), { do: "settle" });
   }
   if (ledger.tries < proofPatience) {
     return after({ ...ledger, tries: ledger.tries + 1 }, soon, { do: "prove" });
@@ -130,7 +147,11 @@ export function afterLook(ledger: Ledger, result: Results["look"], at: number): 
     { expectedCheckpoint: ledger.plan.expectedCheckpoint, silentSec: silentSeconds, pastLimit },
   );
   const known: Ledger = result.ok
-    ? { ...ledger, seen: { step: result.value.step, loss: result.value.loss, at }, trouble: null }
+    ? {
+      ...reached(ledger, at),
+      seen: { step: result.value.step, loss: result.value.loss, at },
+      trouble: null,
+    }
     : ledger;
   switch (verdict.kind) {
     case "succeeded": {
@@ -174,7 +195,7 @@ export function afterCheck(ledger: Ledger, result: Results["check"], then: Effec
   if (!result.ok) return after(ledger, backoff(ledger.tries), then);
   const pod = result.value;
   if (pod !== null && !dead.includes(pod.status)) {
-    return after(withAnswer(ledger, pod), backoff(ledger.tries), then);
+    return after(withNewHostKey(withAnswer(ledger, pod), pod, at), backoff(ledger.tries), then);
   }
   if (ledger.phase === "saving") return close(ledger, { kind: "lost", why: "pod_stopped" }, at);
   return trainingFailed(ledger, "pod_stopped", null, at);

@@ -178,7 +178,7 @@ Deno.test("train rents nothing when the Hub has no room", async () => {
 });
 
 for (const lang of ["en", "ja"]) {
-  Deno.test(`train --dry-run shows body, cost and watchdog, and walks to the end, in ${lang}`, async () => {
+  Deno.test(`train --dry-run shows body, cost and watchdog, and walks to the end, in ${lang}`, async (t) => {
     const story = await told(trainCommand, ["--lang", lang, "--log", "night", "--dry-run"], {
       env: { RUNPOD_API_KEY: "" },
       recipe: { send: [{ from: "/nonexistent", to: "/workspace/x" }] },
@@ -188,6 +188,8 @@ for (const lang of ["en", "ja"]) {
     assert.match(story.out, /watch\(\) \{/);
     assert.match(story.output, /\$10\.80/);
     assert.match(story.output, /DELETE 204/);
+    // Times are this machine's own.
+    await t.assertSnapshot(story.output.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME"));
     // Nothing was asked and nothing was written.
     assert.deepEqual(story.api.calls, []);
     assert.deepEqual(story.left, ["code", "configs"]);

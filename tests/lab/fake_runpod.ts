@@ -17,6 +17,8 @@ export interface FakePod {
   readonly cost: number;
   readonly createdAt: number;
   status: FakePodStatus;
+  /** When its container was started last; `null` until then. */
+  containerAt: number | null;
   /** Where its sshd is; `null` until the container runs. */
   direct: { host: string; port: number } | null;
   endedAt: number | null;
@@ -161,6 +163,7 @@ export class FakeRunpod {
       cost: this.options.cost ?? 0.44,
       createdAt: this.options.now(),
       status: "PROVISIONING",
+      containerAt: null,
       direct: null,
       endedAt: null,
       shown: this.options.terminatedPolls ?? 0,
@@ -250,7 +253,10 @@ export class FakeRunpod {
       cost: ["EXITED", "TERMINATED"].includes(pod.status) ? 0 : pod.cost,
       locked: false,
       globalNetworking: { enabled: false },
-      runtime: null,
+      // The service says RUNNING for a while before it has anything to tell of the container.
+      runtime: pod.containerAt === null
+        ? null
+        : { uptime: Math.floor((this.options.now() - pod.containerAt) / 1000), ports: [] },
       createdAt: new Date(pod.createdAt).toISOString(),
       startedAt: null,
     };

@@ -108,6 +108,7 @@ export class RunpodLab implements AsyncDisposable {
     while (!container.over) {
       container.child = this.#startContainer(pod, server);
       if (pod.status === "PROVISIONING") pod.status = "RUNNING";
+      pod.containerAt = Date.now();
       pod.direct = { host: "127.0.0.1", port };
       await container.child.status;
       // What else ran in the container ends with its first process.

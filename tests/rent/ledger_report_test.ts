@@ -29,7 +29,15 @@ function ledgerOf(changes: Partial<Ledger>): Ledger {
   return { ...begun, ...changes };
 }
 
-const pod = { id: "abc", gpu: "NVIDIA A40", hourlyUsd: 0.44, rentedAt: start + 60, ssh: null };
+const pod = {
+  id: "abc",
+  gpu: "NVIDIA A40",
+  hourlyUsd: 0.44,
+  rentedAt: start + 60,
+  ssh: null,
+  reachedAt: null,
+  restarts: 0,
+};
 const receipt = {
   podId: "abc",
   deleteStatus: 204,

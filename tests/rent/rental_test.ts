@@ -401,3 +401,22 @@ Deno.test("drive() lets go after a fourth signal while the Pod cannot be deleted
   assert.equal(story.ledger.unproved, true);
   assert.ok(story.seconds <= 120, `${story.seconds} s`);
 });
+
+Deno.test("drive() takes new host keys only of a container that the service says was restarted, and looks what it left", async () => {
+  const ended = await simulate({ restartAfterSec: 4000 });
+  assert.deepEqual(ended.ledger.outcome, { kind: "trained", copy: "hub" });
+  const broken = await simulate({ restartAfterSec: 900 });
+  assert.deepEqual(broken.ledger.outcome, { kind: "training_failed", reason: "vanished", exitCode: null });
+  assertNoPod(broken);
+  // Keys that change without a restart are somebody else's; the run waits for its limit.
+  const simulation: Simulation = new Simulation({
+    recipe: await exampleRecipe(),
+    restartAfterSec: 900,
+    hook: () => {
+      for (const pod of simulation.api.pods) pod.containerAt = pod.createdAt;
+    },
+  });
+  const ledger = await simulation.train();
+  assert.deepEqual(ledger.outcome, { kind: "training_failed", reason: "limit", exitCode: null });
+  assertNoPod({ simulation, ledger });
+});

@@ -25,6 +25,7 @@ export interface Inside {
   readonly tasks: Map<string, number>;
   trainingAt: number | null;
   stoppedAt: number | null;
+  restartedAt: number | null;
 }
 
 export interface SimulationOptions {
@@ -38,6 +39,8 @@ export interface SimulationOptions {
   /** The log is silent from so many seconds after the start. */
   readonly silentAfterSec?: number;
   readonly sshAfterSec?: number;
+  /** The container is restarted so long after the training began, and has new host keys then. */
+  readonly restartAfterSec?: number;
   /** HTTP status of the watchdog's own proof. */
   readonly proof?: number;
   readonly upload?: "works" | "refused" | "fails" | "hangs";
@@ -87,6 +90,7 @@ export class Simulation {
           tasks: new Map(),
           trainingAt: null,
           stoppedAt: null,
+          restartedAt: null,
         }),
     });
     this.clock.onJump = () => this.#live();
@@ -243,7 +247,11 @@ export class Simulation {
     const reached = <T>(name: string, address: PodAddress, work: (inside: Inside) => T): Promise<Reply<T>> =>
       this.#hooked<Reply<T>>(`ssh ${name}`, () => {
         const inside = this.#insideAt(address);
-        return inside === undefined ? { ok: false, detail: "refused" } : { ok: true, value: work(inside) };
+        if (inside === undefined) return { ok: false, detail: "refused" };
+        if (inside.restartedAt !== null && address.restarts === 0) {
+          return { ok: false, detail: "host_key_changed: REMOTE HOST IDENTIFICATION HAS CHANGED" };
+        }
+        return { ok: true, value: work(inside) };
       });
     const doing = <T>(
       name: string,
@@ -316,12 +324,12 @@ export class Simulation {
 
   #status(inside: Inside): TrainingStatus {
     const { trainingSec = 3600, exitCode = 0, committed = true, silentAfterSec = Infinity } = this.options;
-    const age = this.#now() - (inside.trainingAt ?? this.#now());
+    const age = (inside.restartedAt ?? this.#now()) - (inside.trainingAt ?? this.#now());
     const over = inside.stoppedAt === null && age >= trainingSec;
     const success = over && exitCode === 0;
     if (success && committed) this.trainingsSucceeded++;
     return {
-      running: !over && inside.stoppedAt === null,
+      running: !over && inside.stoppedAt === null && inside.restartedAt === null,
       exitCode: over ? exitCode : null,
       logAgeSec: Math.max(0, age - Math.min(silentAfterSec, trainingSec)),
       bar: "",
@@ -355,7 +363,15 @@ export class Simulation {
       const inside = this.insides.get(pod);
       if (inside === undefined) continue;
       const age = this.#now() - inside.startedAt;
-      if (age >= startSec && pod.status === "PROVISIONING") pod.status = "RUNNING";
+      if (age >= startSec && pod.status === "PROVISIONING") {
+        pod.status = "RUNNING";
+        pod.containerAt = this.clock.now().getTime();
+      }
+      const { restartAfterSec = Infinity } = this.options;
+      if (inside.restartedAt === null && this.#now() - (inside.trainingAt ?? Infinity) >= restartAfterSec) {
+        inside.restartedAt = this.#now();
+        pod.containerAt = this.clock.now().getTime();
+      }
       if (age >= (this.options.sshAfterSec ?? 40) && pod.status === "RUNNING") {
         pod.direct ??= { host: "203.0.113.9", port: 10_000 + this.api.pods.indexOf(pod) };
       }
