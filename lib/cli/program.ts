@@ -3,7 +3,8 @@ import type { Context } from "../system/context.ts";
 import { ExitCode } from "../system/errors.ts";
 import { realContext } from "../system/real.ts";
 import { chooseLanguage } from "../text/message.ts";
-import { type Texts, textsIn } from "../text/texts.ts";
+import { loadTexts } from "../text/speaker.ts";
+import type { Texts } from "../text/texts.ts";
 import { applicationText } from "./application_text.ts";
 import { reportError } from "./report.ts";
 
@@ -36,6 +37,8 @@ export function action<Flags, Args extends readonly unknown[]>(
   ) => Promise<ExitCode>,
 ): (this: CliContext, flags: Flags, ...args: Args) => Promise<void> {
   return async function (flags, ...args) {
+    // From here on Ctrl-C is the command's affair.
+    void this.world.interrupted;
     try {
       this.outcome = { exit: await work(this, flags, ...args) };
     } catch (fault) {
@@ -90,16 +93,17 @@ export async function runProgram(
   argv: readonly string[],
   build: ApplicationBuilder,
 ): Promise<number> {
-  const texts = textsIn(
+  const texts = await loadTexts(
     chooseLanguage(languageFlag(argv) ?? world.env("TIAS_REMOTE_LANG"), globalThis.navigator?.language ?? ""),
   );
   const printed = { out: "", err: "" };
+  const untouched: CliContext["outcome"] = { exit: ExitCode.Done };
   const context = {
     world,
     texts,
     argv,
     build,
-    outcome: { exit: ExitCode.Done } as CliContext["outcome"],
+    outcome: untouched,
     process: {
       stdout: { write: (text: string) => void (printed.out += text) },
       stderr: { write: (text: string) => void (printed.err += text) },
@@ -116,6 +120,8 @@ export async function runProgram(
   // Stricli's own codes are negative: no such command, wrong argument.
   const own = Number(context.process.exitCode ?? 0);
   if (own !== 0) return own === -10 ? ExitCode.Bug : ExitCode.Usage;
+  // No command ran: it was help that was wanted, or the version.
+  if (context.outcome === untouched) return exit;
   return world.interrupted.aborted ? ExitCode.Interrupted : exit;
 }
 

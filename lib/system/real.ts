@@ -3,6 +3,7 @@ import { message, UserError } from "./errors.ts";
 
 /** The real world. Made once, in main; everything else gets it as an argument. */
 export function realContext(): Context {
+  let interrupted: AbortSignal | undefined;
   return {
     out: realOutput(Deno.stdout),
     err: realOutput(Deno.stderr),
@@ -15,7 +16,10 @@ export function realContext(): Context {
     random: (length) => crypto.getRandomValues(new Uint8Array(length)),
     start: (spec) => startProcess(spec.program, [...spec.args], spec.env ?? {}),
     fetch: (input, init) => fetch(input, init),
-    interrupted: interruption(),
+    // Listening to signals takes half a millisecond, which `--help` need not wait for.
+    get interrupted() {
+      return interrupted ??= interruption();
+    },
     onSignal: listenToSignals,
   };
 }

@@ -1,5 +1,4 @@
-import { en } from "./en.ts";
-import { ja } from "./ja.ts";
+import type { en } from "./en.ts";
 
 /** The two languages of every sentence a person reads. */
 export type Language = "en" | "ja";
@@ -16,15 +15,9 @@ export type MessageParams<Id extends MessageId> = Readonly<
   Record<Placeholder<(typeof en)[Id]>, string | number>
 >;
 
-const catalogues: Readonly<Record<Language, Readonly<Record<MessageId, string>>>> = { en, ja };
-
-/** The sentence `id` in `language`, its `{placeholders}` replaced. Parameters are put in as they are. */
-export function format(
-  language: Language,
-  id: MessageId,
-  params: Readonly<Record<string, string | number>> = {},
-): string {
-  return catalogues[language][id].replaceAll(
+/** A sentence of the catalogue, its `{placeholders}` replaced. Parameters are put in as they are. */
+export function format(sentence: string, params: Readonly<Record<string, string | number>> = {}): string {
+  return sentence.replaceAll(
     /\{(\w+)\}/g,
     (whole, name: string) => name in params ? String(params[name]) : whole,
   );

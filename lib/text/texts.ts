@@ -1,5 +1,8 @@
 import type { Message } from "../system/errors.ts";
-import { format, type Language, type MessageId, type MessageParams } from "./message.ts";
+import { en } from "./en.ts";
+import { ja } from "./ja.ts";
+import type { Language, MessageId, MessageParams } from "./message.ts";
+import { textsFrom } from "./speaker.ts";
 
 /** Speaks one language: turns catalogue entries into sentences. */
 export interface Texts {
@@ -13,29 +16,7 @@ export interface Texts {
   duration(seconds: number): string;
 }
 
+/** Speaks `language`, of both languages at hand. */
 export function textsIn(language: Language): Texts {
-  const say = (id: MessageId, params: Readonly<Record<string, string | number>> = {}) =>
-    format(language, id, params);
-  return {
-    language,
-    say: say as Texts["say"],
-    sentence: (message) => say(message.id, message.params),
-    duration(seconds) {
-      const [unit, value] = durationUnit(seconds);
-      return say(`duration.${unit}`, { value });
-    },
-  };
-}
-
-/** The unit in which a span of seconds reads well, and its value: whole seconds, else one decimal. */
-export function durationUnit(seconds: number): ["seconds" | "minutes" | "hours" | "days", string] {
-  if (seconds < 60) return ["seconds", String(Math.floor(seconds))];
-  if (seconds < 3600) return ["minutes", tenths(seconds / 60)];
-  if (seconds < 72 * 3600) return ["hours", tenths(seconds / 3600)];
-  return ["days", tenths(seconds / 86_400)];
-}
-
-// Cut, not rounded: 59.99 minutes is not yet an hour.
-function tenths(value: number): string {
-  return (Math.floor(value * 10) / 10).toFixed(1);
+  return textsFrom(language, { en, ja }[language]);
 }

@@ -38,11 +38,13 @@ switch (what) {
   case "env":
     await world.out.write(`${world.env("TIAS_REMOTE_JUMP") === undefined ? "unset" : "set"}\n`);
     break;
-  case "wait":
+  case "wait": {
+    const { interrupted } = world;
     await world.out.write("waiting\n");
-    await world.clock.sleep(60_000, world.interrupted);
-    await world.out.write(world.interrupted.aborted ? "interrupted\n" : "slept\n");
+    await world.clock.sleep(60_000, interrupted);
+    await world.out.write(interrupted.aborted ? "interrupted\n" : "slept\n");
     break;
+  }
   case "terminal":
     await world.out.write(`${world.out.isTerminal} ${world.err.isTerminal} ${world.out.columns}\n`);
     break;

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { message } from "../../lib/system/errors.ts";
+import { en } from "../../lib/text/en.ts";
 import { chooseLanguage, format } from "../../lib/text/message.ts";
 import { sizeText } from "../../lib/text/size.ts";
-import { durationUnit, textsIn } from "../../lib/text/texts.ts";
+import { durationUnit, loadTexts } from "../../lib/text/speaker.ts";
+import { textsIn } from "../../lib/text/texts.ts";
 
 Deno.test.each([
   [0, "0 s", "0 秒"],
@@ -44,15 +46,15 @@ Deno.test.each([
 });
 
 Deno.test("format() puts parameters in as they are, each wherever it is named", () => {
-  assert.equal(format("en", "run.died.hint", { job: "$&{job}" }).includes("tias-remote logs $&{job}"), true);
+  assert.equal(format(en["run.died.hint"], { job: "$&{job}" }).includes("tias-remote logs $&{job}"), true);
   assert.equal(
-    format("en", "run.chosen", { server: "N", gpu: 0, name: "{state}", state: "unused" }),
+    format(en["run.chosen"], { server: "N", gpu: 0, name: "{state}", state: "unused" }),
     "Chosen: N GPU 0 {state} (unused)",
   );
 });
 
 Deno.test("format() leaves a placeholder without a parameter visible", () => {
-  assert.equal(format("en", "duration.hours"), "{value} h");
+  assert.equal(format(en["duration.hours"]), "{value} h");
 });
 
 Deno.test("textsIn() speaks its language, whether by key or by message", () => {
@@ -102,4 +104,12 @@ Deno.test("the use of a GPU reads as in the specification", () => {
     textsIn("ja").say("gpu.usage", { pattern: "断続的に使用", mean: 21, max: 74 }),
     "断続的に使用・平均 21%・最大 74%",
   );
+});
+
+Deno.test("loadTexts() speaks as textsIn() does", async () => {
+  for (const language of ["en", "ja"] as const) {
+    const texts = await loadTexts(language);
+    assert.equal(texts.language, language);
+    assert.equal(texts.say("help.usage"), textsIn(language).say("help.usage"));
+  }
 });
