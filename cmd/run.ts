@@ -13,6 +13,7 @@ import { listForPush } from "../lib/cli/push_view.ts";
 import { chooseCandidates, warnOfHolders } from "../lib/cli/choice.ts";
 import { planRun, type RunFlags, type RunPlan } from "../lib/cli/run_plan.ts";
 import { type Attempt, attemptStart, reportStart } from "../lib/cli/start.ts";
+import { warn } from "../lib/cli/report.ts";
 import { observeServers, requireAnswer } from "../lib/cli/survey.ts";
 import { openProject } from "../lib/config/project.ts";
 import { isCandidate } from "../lib/gpu/select.ts";
@@ -39,7 +40,9 @@ async function executeRun(world: Context, texts: Texts, plan: RunPlan): Promise<
     return ExitCode.Done;
   }
   const sentTo = new Set<string>();
-  for (const candidate of candidates) {
+  const lost = new Set<string>();
+  for (const [at, candidate] of candidates.entries()) {
+    if (lost.has(candidate.server)) continue;
     await warnOfHolders(world, texts, candidate);
     const attempt: Attempt = {
       plan,
@@ -48,9 +51,16 @@ async function executeRun(world: Context, texts: Texts, plan: RunPlan): Promise<
       list: sentTo.has(candidate.server) ? undefined : list,
     };
     const outcome = await attemptStart(world, texts, attempt);
-    if (outcome.kind !== "taken") return await reportStart(world, texts, attempt, outcome);
-    sentTo.add(candidate.server);
-    if (candidate !== candidates.at(-1)) await world.err.write(`${texts.say("run.taken.next")}\n`);
+    if (outcome.kind === "taken") sentTo.add(candidate.server);
+    else if (outcome.kind === "not_reached") lost.add(candidate.server);
+    else return await reportStart(world, texts, attempt, outcome);
+
+    const isLast = candidates.slice(at + 1).every(({ server }) => lost.has(server));
+    if (outcome.kind === "not_reached") {
+      if (isLast) throw outcome.fault;
+      await warn(world, texts, texts.sentence(outcome.fault.text));
+    }
+    if (!isLast) await world.err.write(`${texts.say("run.taken.next")}\n`);
   }
   throw plan.wish.gpu === undefined
     ? new UserError(message("run.all_taken"), {

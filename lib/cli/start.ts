@@ -25,12 +25,15 @@ export interface Attempt {
   readonly list: PushList | undefined;
 }
 
+/** What became of an attempt. A server that is not reached any more has done nothing; another one may be tried. */
+export type AttemptOutcome = StartOutcome | { readonly kind: "not_reached"; readonly fault: UserError };
+
 /**
  * Sends the code and starts the job, in one connection. A GPU that was taken meanwhile is told and returned.
  *
- * @throws {UserError} when the connection fails: before the start nothing happened, after it nobody can tell
+ * @throws {UserError} when the connection breaks in the middle: nobody can tell what happened
  */
-export async function attemptStart(world: Context, texts: Texts, attempt: Attempt): Promise<StartOutcome> {
+export async function attemptStart(world: Context, texts: Texts, attempt: Attempt): Promise<AttemptOutcome> {
   const { plan, candidate, list } = attempt;
   const { config } = plan.project;
   const { job } = plan;
@@ -51,14 +54,17 @@ export async function attemptStart(world: Context, texts: Texts, attempt: Attemp
     const reason = failureText(texts, result.failure);
     const begun = result.failure.kind === "cut" || result.failure.kind === "silent" ||
       result.failure.kind === "interrupted";
-    throw begun
-      ? new UserError(message("run.uncertain", { server: server.name, job, reason }), {
-        hint: message("run.uncertain.hint"),
-        exit: world.interrupted.aborted ? ExitCode.Interrupted : ExitCode.Failed,
-      })
-      : new UserError(message("run.not_reached", { server: server.name, job, reason }), {
-        hint: message(`ssh.hint.${result.failure.kind}`),
-      });
+    if (!begun) {
+      const hint = message(`ssh.hint.${result.failure.kind}`);
+      return {
+        kind: "not_reached",
+        fault: new UserError(message("run.not_reached", { server: server.name, job, reason }), { hint }),
+      };
+    }
+    throw new UserError(message("run.uncertain", { server: server.name, job, reason }), {
+      hint: message("run.uncertain.hint"),
+      exit: world.interrupted.aborted ? ExitCode.Interrupted : ExitCode.Failed,
+    });
   }
   const outcome = readStartOutcome(result.value);
   if (outcome.kind === "taken") {

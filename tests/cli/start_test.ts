@@ -172,7 +172,9 @@ Deno.test("attemptStart() says that nothing was started when the server was not 
   const { process, result } = await begin();
   process.complain("ssh: connect to host 192.168.23.14 port 22: Connection refused\n");
   process.exit(255);
-  const { en, exit } = await spoken(await userErrorOf(() => result));
+  const outcome = await result;
+  assert.ok(outcome.kind === "not_reached");
+  const { en, exit } = await spoken(outcome.fault);
   assert.equal(
     en,
     "error: exp1 was not started: Newton could not be reached any more: unreachable: the connection was refused (ssh: connect to host 192.168.23.14 port 22: Connection refused)\n" +

@@ -195,6 +195,48 @@ esac
 });
 
 Deno.test({
+  ...needing(
+    ["ssh", "tmux"],
+    "run goes to the next server when the first one is lost between look and start",
+  ),
+  async fn() {
+    await using lab = await startLaboratory({
+      servers: [{ name: "Newton", scenario: quiet(2) }, { name: "Archimedes", scenario: quiet(1) }],
+    });
+    const project = await lab.project();
+    // An ssh that reaches Newton only once.
+    const ssh = `${lab.root}/once`;
+    await Deno.writeTextFile(
+      ssh,
+      `#!/bin/sh
+case "$*" in *@${lab.server("Newton").address}' '*)
+  if [ -e "${ssh}d" ]; then echo 'ssh: connect to host newton port 22: Connection refused' >&2; exit 255; fi
+  : >"${ssh}d" ;;
+esac
+exec ssh "$@"
+`,
+      { mode: 0o755 },
+    );
+    const run = await tell({ ...lab, ssh }, project, [
+      ..."run --name moved --observe 0 -- sleep 30".split(" "),
+    ]);
+    assert.equal(run.code, 0, run.err);
+    assert.equal(run.out, "Started moved on Archimedes GPU 0\n");
+    assert.match(
+      run.err,
+      /warning: moved was not started: Newton could not be reached any more: .*refused.*\nTrying the next one\nChosen: Archimedes /,
+    );
+
+    await Deno.remove(`${ssh}d`);
+    const named = await tell({ ...lab, ssh }, project, [
+      ..."run --name alone --observe 0 --server Newton -- sleep 30".split(" "),
+    ]);
+    assert.equal(named.code, 1);
+    assert.match(named.err, /error: alone was not started: Newton could not be reached any more: /);
+  },
+});
+
+Deno.test({
   ...needing(["ssh", "tmux"], "run does not put a second job on a GPU that was just given away"),
   async fn() {
     await using lab = await startLaboratory({ servers: [{ name: "Newton", scenario: quiet(2) }] });
