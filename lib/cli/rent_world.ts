@@ -11,6 +11,7 @@ import { fileStore, runFolder, writeDurably } from "../rent/ledger_file.ts";
 import { reportOf } from "../rent/ledger_report.ts";
 import { perform, type RentalWorld } from "../rent/perform.ts";
 import { PodConnection } from "../rent/pod_connection.ts";
+import { readTroubles } from "../rent/progress.ts";
 import { reportHtml, timeText } from "../rent/report.ts";
 import { resultText } from "../rent/result.ts";
 import { RunpodClient } from "../rent/runpod_client.ts";
@@ -122,9 +123,10 @@ async function finish(
   const { recipe } = means.file;
   const ended = world.clock.now();
   const timeZone = localTimeZone();
+  const trainLog = await textOf(join(folder, "train.log"));
   const told = reportOf(texts, ledger, {
     hubPlace: `${recipe.hub.repository} (${ledger.plan.expectedCheckpoint})`,
-    trainLog: await textOf(join(folder, "train.log")),
+    trainLog,
     gpuCsv: await textOf(join(folder, "gpu_train.csv")),
     style: recipe.train.progress,
     now: ended,
@@ -134,7 +136,8 @@ async function finish(
   const note = recipe.notification
     ? await notify(world, `tias-remote: ${ledger.log}`, left[0] ?? told.outcome.text)
     : undefined;
-  const notes = [...left, ...told.notes, ...(note === undefined ? [] : [texts.sentence(note)])];
+  const said = ledger.outcome?.kind === "training_failed" ? readTroubles(trainLog, 5) : [];
+  const notes = [...left, ...told.notes, ...said, ...(note === undefined ? [] : [texts.sentence(note)])];
   const time = timeText(ended, timeZone).replace(" ", "_").replaceAll(":", "-");
   const file = join(folder, `result_${time}.txt`);
   try {

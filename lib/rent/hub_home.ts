@@ -9,7 +9,7 @@ import { UserError } from "../system/errors.ts";
 import type { Texts } from "../text/texts.ts";
 import type { Done } from "./event.ts";
 import type { HubSide } from "./perform.ts";
-import { bringHome } from "./ssh_pod.ts";
+import { bringHome } from "./bring_home.ts";
 
 /** The Hub as a run needs it: is what was uploaded what the Pod has, and how does it come home. */
 export function hubSide(

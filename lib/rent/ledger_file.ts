@@ -61,7 +61,7 @@ export function runFolder(root: string, log: string): string {
   return join(root, "lab", log, "train");
 }
 
-export function ledgerPath(folder: string): string {
+function ledgerPath(folder: string): string {
   return join(folder, "lab_pod.json");
 }
 

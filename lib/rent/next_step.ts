@@ -80,7 +80,7 @@ export function nextStep(ledger: Ledger, event: Event): Ledger {
     case "rescue":
       return afterRescue(ledger, event.result, at);
     case "stop_training":
-      return afterStopTraining(ledger);
+      return afterStopTraining(ledger, event.result);
     case "fetch_logs":
       return afterFetchLogs(ledger, event.result);
     case "delete": {

@@ -1,19 +1,17 @@
 import { join } from "node:path";
 import type { TrainConfig } from "../config/train.ts";
-import { realCheckpointDisk } from "../hub/disk.ts";
-import { type FileSource, receiveCheckpoint } from "../hub/receive.ts";
-import { receiveMessage, uploadMessage } from "../hub/messages.ts";
+import { uploadMessage } from "../hub/messages.ts";
 import type { HubAccess } from "../hub/types.ts";
 import { readUploadOutcome, uploadTask } from "../hub/upload_script.ts";
 import type { SshDeps } from "../ssh/connection.ts";
 import { sectionOf } from "../ssh/framing.ts";
-import { message } from "../system/errors.ts";
 import { randomToken } from "../system/token.ts";
 import { lastLines } from "../text/sanitize.ts";
 import type { Texts } from "../text/texts.ts";
 import { packProject } from "../transfer/pack.ts";
 import { transferSeconds } from "../transfer/push.ts";
 import { unpackShell } from "../transfer/unpack_script.ts";
+import { bringHome } from "./bring_home.ts";
 import { listScript, readListing } from "./checkpoint_script.ts";
 import { podFolder, watchdogFolder } from "./create_request.ts";
 import type { Begun, Done, Reply, TaskSeen } from "./event.ts";
@@ -25,6 +23,7 @@ import {
   lookScript,
   type PodTask,
   readStartedTask,
+  readStoppedTask,
   startTaskScript,
   stopTaskScript,
   type TaskRequest,
@@ -172,7 +171,9 @@ export class SshPod implements PodSide {
   async stopTraining(pod: PodAddress, signal: AbortSignal): Promise<Reply<null>> {
     return await this.#within(signal, async (limited) => {
       const answer = await this.#connection.run(pod, stopTaskScript(this.#training(), 10), limited);
-      return answer.ok ? { ok: true, value: null } : answer;
+      if (!answer.ok) return answer;
+      const outcome = readStoppedTask(answer.value);
+      return outcome === "stopped" ? { ok: true, value: null } : { ok: false, detail: outcome };
     });
   }
 
@@ -277,33 +278,4 @@ const notUnderstood = { ok: false, detail: "the answer makes no sense" } as cons
 
 function seen({ running, exitCode, logTail }: TrainingLook): TaskSeen {
   return { running, exitCode, said: lastLines(logTail, 1)[0] ?? "" };
-}
-
-/** Receives a checkpoint from wherever it is, compares it with the Pod's list, and places it. */
-export async function bringHome(
-  deps: Pick<SshDeps, "clock">,
-  texts: Texts,
-  source: FileSource,
-  plan: {
-    readonly localDir: string;
-    readonly step: number;
-    readonly files: readonly PodFile[];
-    /** The Pod's full name: what an earlier try of this run has left is gone on with. */
-    readonly by: string;
-  },
-  signal: AbortSignal,
-): Promise<Done<{ folder: string }>> {
-  const name = String(plan.step);
-  if (plan.files.length === 0) {
-    return { ok: false, detail: texts.sentence(message("rent.no_list")), retry: false };
-  }
-  const outcome = await receiveCheckpoint({ clock: deps.clock, disk: realCheckpointDisk, signal }, source, {
-    files: plan.files,
-    localDir: plan.localDir,
-    name,
-    incoming: `.incoming_${name}_${plan.by}`,
-  });
-  if (outcome.kind !== "failed") return { ok: true, value: { folder: outcome.folder } };
-  const detail = texts.sentence(receiveMessage(outcome, name).text);
-  return { ok: false, detail, retry: outcome.why === "unreachable" || outcome.why === "disk" };
 }

@@ -11,8 +11,10 @@ const downloadPatience = 5;
 /** Seconds between the two readings that must both find the Pod gone. */
 const betweenReadings = 3;
 
-export function afterStopTraining(ledger: Ledger): Ledger {
-  return toward(ledger, { do: "fetch_logs" });
+/** It ends with its Pod anyway; what matters is that its log is whole. */
+export function afterStopTraining(ledger: Ledger, result: Results["stop_training"]): Ledger {
+  const trouble = result.ok ? ledger.trouble : result.detail;
+  return toward({ ...ledger, trouble }, { do: "fetch_logs" });
 }
 
 /** Logs are worth two tries, not a Pod. */

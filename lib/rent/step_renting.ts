@@ -65,7 +65,7 @@ function nextAttempt(ledger: Ledger, at: number): Ledger {
 }
 
 /** The next candidate, or the end of the list. */
-export function nextCandidate(ledger: Ledger, at: number): Ledger {
+function nextCandidate(ledger: Ledger, at: number): Ledger {
   if (ledger.candidate + 1 >= ledger.plan.candidates.length) {
     return close(ledger, { kind: "no_capacity" }, at);
   }

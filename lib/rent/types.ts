@@ -11,12 +11,6 @@ export interface PodFile {
   readonly gitSha1: string;
 }
 
-/** What of a finished checkpoint is to be kept (without `hub.exclude`), as listed on the Pod. */
-export interface CheckpointList {
-  readonly step: number;
-  readonly files: readonly PodFile[];
-}
-
 /** What one look at the Pod says of the training. `null` is "no reading". */
 export interface TrainingStatus {
   readonly running: boolean;
