@@ -335,3 +335,32 @@ Deno.test({
     assert.deepEqual(stage.pods.api.alive(), []);
   },
 });
+
+Deno.test({
+  ...needing(
+    programs,
+    "train rents nothing where its permissions end, and says what to add to them and where",
+  ),
+  async fn() {
+    const outside = await Deno.makeTempDir({ prefix: "outside-" });
+    try {
+      const cases = [
+        [
+          { local_dir: outside },
+          `add "${outside}" to \`read\` and \`write\` of the permission set \`train\` in deno.json`,
+        ],
+        [{ api_url: "http://127.0.0.2:9876/v2" }, "Add the host to `net` of the permission set in deno.json"],
+      ] as const;
+      for (const [recipe, says] of cases) {
+        await using stage = await makeStage({ recipe });
+        const { code, output } = await stage.run("train", "--log", "night");
+        assert.notEqual(code, 0);
+        assert.ok(output.includes(says), output);
+        assert.equal(stage.pods.api.pods.length, 0);
+      }
+      assert.deepEqual(await Array.fromAsync(Deno.readDir(outside)), []);
+    } finally {
+      await Deno.remove(outside);
+    }
+  },
+});
