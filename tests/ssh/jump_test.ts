@@ -14,7 +14,7 @@ const settings = { jump_host: "labpc", connect_timeout_sec: 15 };
 const newton = { user: "hasegawa", address: "192.168.23.14" };
 const windowsSsh = "C:\\Windows\\System32\\OpenSSH\\ssh.exe";
 /** Made here, because it listens to signals from now on. */
-const real = realContext();
+const real = { ...realContext() };
 const complaint = "CreateProcessW failed error:2\r\nposix_spawn: No such file or directory\r\n";
 
 Deno.test.each([
