@@ -6,12 +6,13 @@ import { type RemoteConfig, remoteSchema, type ServerConfig } from "./remote.ts"
 
 /** The folder that `push` sends and that `runs/` lies in, with its configuration. */
 export interface Project {
+  /** Absolute. */
   readonly root: string;
+  /** Absolute; it need not be called `remote.yaml`. */
   readonly configFile: string;
+  /** As the file has it, but with `TIAS_REMOTE_JUMP` obeyed and `ssh_config` made absolute. */
   readonly config: RemoteConfig;
 }
-
-type Deps = Pick<Context, "cwd" | "env" | "hostname">;
 
 /**
  * Finds and reads the project: the folder above the `configs/` of `configFlag`; without one, the nearest ancestor of
@@ -20,7 +21,10 @@ type Deps = Pick<Context, "cwd" | "env" | "hostname">;
  * @throws {UserError} exit code 2 when there is none, it cannot be read, it is invalid, or this machine is one of
  * its servers (the tool would ssh to itself)
  */
-export async function openProject(deps: Deps, configFlag: string | undefined): Promise<Project> {
+export async function openProject(
+  deps: Pick<Context, "cwd" | "env" | "hostname">,
+  configFlag: string | undefined,
+): Promise<Project> {
   const configFile = configFlag === undefined
     ? await nearestConfig(deps.cwd())
     : resolve(deps.cwd(), configFlag);
@@ -99,7 +103,7 @@ function override(config: RemoteConfig, jump: string | undefined, root: string):
 }
 
 /** Stops a run on one of the servers themselves. */
-function refuseOwnHost(deps: Deps, config: RemoteConfig): void {
+function refuseOwnHost(deps: Pick<Context, "env" | "hostname">, config: RemoteConfig): void {
   if (deps.env("TIAS_REMOTE_ALLOW_SELF") === "1") return;
   const server = ownServer(deps, config);
   if (server === undefined) return;
@@ -110,7 +114,7 @@ function refuseOwnHost(deps: Deps, config: RemoteConfig): void {
 }
 
 /** The server whose name this machine has; host names are compared without case and domain. */
-export function ownServer(deps: Pick<Deps, "hostname">, config: RemoteConfig): ServerConfig | undefined {
+export function ownServer(deps: Pick<Context, "hostname">, config: RemoteConfig): ServerConfig | undefined {
   const own = shortHostName(deps.hostname());
   return config.servers.find(({ name }) => name.toLowerCase() === own);
 }

@@ -75,7 +75,7 @@ const jobs = z.strictObject({
   tmux_socket: textLike(/^[A-Za-z0-9_.-]+$/, message("config.allowed.tmux_socket")).default("tias-remote"),
 }, { error: rule(message("config.allowed.map")) });
 
-/** `configs/remote.yaml`. Unknown keys are refused at every level. */
+/** Checks `configs/remote.yaml`. Unknown keys are refused at every level. */
 export const remoteSchema = z.strictObject({
   jump_host: sshWord.nullable().default(null),
   connect_timeout_sec: wholeNumber(1, 3600).default(15),
@@ -97,9 +97,72 @@ export const remoteSchema = z.strictObject({
   pull: pull.prefault({}),
   push: push.prefault({}),
   jobs: jobs.prefault({}),
-}, { error: rule(message("config.allowed.map")) });
+}, { error: rule(message("config.allowed.map")) }) satisfies z.ZodType<RemoteConfig>;
 
 /** The settings as the file spells them, defaults filled in. */
-export type RemoteConfig = z.infer<typeof remoteSchema>;
+export interface RemoteConfig {
+  /** Host, `user@host` or alias of ssh's configuration to go through; null connects directly. */
+  readonly jump_host: string | null;
+  /** Seconds for each hop. */
+  readonly connect_timeout_sec: number;
+  /** A file for `ssh -F` in the place of `~/.ssh/config`; relative to the project. */
+  readonly ssh_config?: string | undefined;
+  /** When a GPU counts as free, and how long it is watched for that. */
+  readonly gpu_free: {
+    /** Memory in use must stay below it throughout. */
+    readonly max_memory_used_mib: number;
+    /** Utilisation must stay below it throughout. */
+    readonly max_utilization_percent: number;
+    /** How long to watch, 0 to 120; 0 is one instant reading. */
+    readonly observe_sec: number;
+    /** From one sample to the next, 100 to 5000. */
+    readonly sample_interval_ms: number;
+  };
+  /** At least one, no name twice. */
+  readonly servers: readonly ServerConfig[];
+  /** What may come back. */
+  readonly pull: {
+    /** Patterns relative to the run; `*` and `?` stay inside one folder. */
+    readonly whitelist: readonly string[];
+    /** More patterns, for `--with-checkpoints`. */
+    readonly checkpoints: readonly string[];
+    /** An archive with more entries is refused. */
+    readonly max_members: number;
+    /** An archive with more in it is refused; 1 GiB is 2³⁰ bytes. */
+    readonly max_gib: number;
+  };
+  /** What may leave. */
+  readonly push: {
+    /** Folders that stay here beside the built-in ones: `cache/` at any depth, `/scratch/` at the root. */
+    readonly exclude: readonly string[];
+    /** A larger file stops the push. */
+    readonly max_file_mib: number;
+    /** Endings of data formats, with their dots; a file with one stops the push. */
+    readonly data_suffixes: readonly string[];
+  };
+  /** How jobs are kept alive. */
+  readonly jobs: {
+    /** For `tmux -L`, so that nobody's own sessions are touched. */
+    readonly tmux_socket: string;
+  };
+}
+
 /** One entry of `servers:`. */
-export type ServerConfig = RemoteConfig["servers"][number];
+export interface ServerConfig {
+  /** Letters, digits, `_` and `-`; what `--server` takes. */
+  readonly name: string;
+  /** For ssh, as seen from the jump host where there is one. */
+  readonly address: string;
+  /** The account on the server; jobs run as it. */
+  readonly user: string;
+  /** Smaller is preferred; equals are taken in the order of the file. */
+  readonly priority: number;
+  /** Where the code goes; absolute, with `~/`, or relative to the home folder. */
+  readonly remote_dir: string;
+  /** Where the clinical data lies; jobs get it as `TIAS_DATA_ROOT`. Nothing but `doctor` looks whether it is there. */
+  readonly data_dir: string;
+  /** Path of the program that every job is started by, spelt like `remote_dir`. */
+  readonly uv: string;
+  /** Whether the clinical data is in place there; without it `run` passes the server over, but for `--no-data`. */
+  readonly data_ready: boolean;
+}

@@ -1,6 +1,7 @@
 import type { RemoteConfig } from "../config/remote.ts";
 import type { GpuReading, GpuState, Reason, UsagePattern, Verdict } from "./types.ts";
 
+/** What a GPU must stay below, in MiB and percent, throughout an observation: a value that equals one is too much. */
 export type Thresholds = Pick<RemoteConfig["gpu_free"], "max_memory_used_mib" | "max_utilization_percent">;
 
 /**

@@ -76,7 +76,9 @@ section claims list_claims
 
 /** Seconds and milliseconds of an observation; `seconds` 0 is one instant reading. */
 export interface Observation {
+  /** How long to watch; the survey takes a little longer. A GPU in intermittent use needs ten or so to be seen. */
   readonly seconds: number;
+  /** From one sample to the next. Without effect when `seconds` is 0. */
   readonly intervalMs: number;
 }
 

@@ -4,8 +4,11 @@ import type { Choice, GpuState, JudgedGpu } from "./types.ts";
 
 /** What the user asked for. Without `server` and `gpu` the choice is automatic. */
 export interface Wish {
+  /** Only this server, by its `name` in the configuration. */
   readonly server?: string | undefined;
+  /** Only the GPU with this index, on `server`; without one, on the candidate with the best priority. */
   readonly gpu?: number | undefined;
+  /** Take the named `gpu` although it is busy or its state is unknown. Without effect when none is named. */
   readonly force: boolean;
   /** Take servers whose clinical data is not in place as well. */
   readonly noData: boolean;
@@ -13,11 +16,16 @@ export interface Wish {
 
 /** A GPU to try, and whether somebody's processes are on it. */
 export interface Candidate extends Choice {
+  /** `unused` or `idle_held`, but for a forced one. */
   readonly state: GpuState;
   /** Ordered with `--force` although it is busy or its state is unknown. */
   readonly forced: boolean;
 }
 
+/**
+ * What came of a wish. `none`: no candidate server has a free GPU, so waiting may help. `refused`: the GPU that was
+ * named cannot be had; `no_list` when its server was not reached, not observed, no candidate, or gave no GPU list.
+ */
 export type Selection =
   | { readonly kind: "candidates"; readonly candidates: readonly [Candidate, ...Candidate[]] }
   | { readonly kind: "none" }

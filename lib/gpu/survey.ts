@@ -10,28 +10,44 @@ import type { GpuList, JudgedGpu } from "./types.ts";
 /** One server's part of a survey. */
 export type ServerReport = UnreachableServer | ReachedServer;
 
+/** A server whose ssh connection gave no answer. */
 export interface UnreachableServer {
+  /** The very object of the configuration. */
   readonly server: ServerConfig;
+  /** No answer at all is also no word on its GPUs: none of them is free. */
   readonly reachable: false;
+  /** Some kinds have their cause on this machine and then concern every server alike. */
   readonly failure: ConnectionFailure;
 }
 
+/** A server that answered; its nvidia-smi may not have. */
 export interface ReachedServer {
+  /** The very object of the configuration. */
   readonly server: ServerConfig;
+  /** True as well when the server fell silent in the middle: what it had said before counts. */
   readonly reachable: true;
   /** Whether its GPUs were looked at; when not, `gpus` is empty for that reason. */
   readonly observed: boolean;
+  /** In nvidia-smi's order. */
   readonly gpus: readonly JudgedGpu[];
+  /** Why there is no GPU list; null when there is one or none was asked for. */
   readonly fault: GpuList["fault"];
+  /** Warnings of nvidia-smi, made safe to show. */
   readonly notes: readonly string[];
+  /** tias-remote's own that run, are lost, or ended in the last two days; strangers' processes are with the GPUs. */
   readonly jobs: readonly Job[];
+  /** The server's own clock when it was asked, by which the ages of its jobs are to be told; null when unread. */
   readonly now: Date | null;
+  /** Whether ssh was made to give a terminal (`RequestTTY force`), which would spoil the transfer of an archive. */
   readonly terminalForced: boolean;
 }
 
 /**
  * Looks at all servers at once, one ssh connection each. `observe` tells for each server how long to watch its GPUs;
- * `null` asks for its jobs only. A server that cannot be reached is a report, not an error.
+ * `null` asks for its jobs only. A server that cannot be reached is a report, not an error. The reports come in the
+ * order of the configuration.
+ *
+ * @throws {UserError} when there is no ssh program, or the sandbox does not allow it
  */
 export function surveyServers(
   deps: SshDeps,

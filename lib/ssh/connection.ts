@@ -7,6 +7,7 @@ import { classifyFailure, type ConnectionFailure } from "./failure.ts";
 import { findBegin, framingScript, parseTranscript, type Transcript } from "./framing.ts";
 import { shellAssignments } from "./quote.ts";
 
+/** What a connection needs of the world; the whole of it will do. */
 export type SshDeps = Pick<Context, "clock" | "env" | "interrupted" | "os" | "random" | "start">;
 
 /** What is to be run on a server. */

@@ -25,7 +25,9 @@ export type FailureKind =
   | "interrupted"
   | "unknown";
 
+/** A connection that gave no answer. */
 export interface ConnectionFailure {
+  /** `unknown` where ssh's words are none of those we know. */
   readonly kind: FailureKind;
   /** The line of ssh or of the server that says so, made safe to show; may be empty. */
   readonly detail: string;

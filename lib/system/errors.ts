@@ -2,6 +2,7 @@ import type { MessageId, MessageParams } from "../text/message.ts";
 
 /** What the program tells the shell. The README has the same table. */
 export const ExitCode = {
+  /** The work was done. A survey is, as soon as one server has answered. */
   Done: 0,
   /** The work failed: a server could not be reached, a job failed, a file was refused. */
   Failed: 1,
@@ -9,17 +10,23 @@ export const ExitCode = {
   Usage: 2,
   /** Nothing suitable: no free GPU. A script may wait and try again. */
   NothingSuitable: 3,
+  /** A key or token is missing, or was not accepted. */
   NotAuthorised: 4,
   /** A bug in this program. */
   Bug: 70,
+  /** Waiting took longer than allowed. */
   TimedOut: 124,
+  /** Ctrl-C, SIGTERM or SIGHUP. */
   Interrupted: 130,
 } as const;
+/** A value of the table above. */
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 /** A sentence of the catalogue with its parameters, not yet in any language. */
 export interface Message<Id extends MessageId = MessageId> {
+  /** Its key in the catalogue. */
   readonly id: Id;
+  /** Put in as they are when the sentence is spoken, so what came from elsewhere is sanitised before. */
   readonly params: MessageParams<Id>;
 }
 
@@ -33,13 +40,18 @@ export function message<Id extends MessageId>(
 
 /** Something that the user can cause or mend: one sentence on what could not be done, and one on what to do. */
 export class UserError extends Error {
+  /** Tells it apart where `instanceof` cannot. */
   override readonly name = "UserError";
+  /** What could not be done, and why; `message` has only its key and parameters, for a stack trace. */
   readonly text: Message;
+  /** What to do about it, as a second sentence. */
   readonly hint: Message | undefined;
+  /** What a command ends with that does not catch it. */
   readonly exit: ExitCode;
   /** Further lines printed under the sentence: server states, files of a list. Already sanitised by the printer. */
   readonly details: readonly string[];
 
+  /** `exit` is {@linkcode ExitCode}`.Failed` unless given. */
   constructor(
     text: Message,
     options: { hint?: Message; exit?: ExitCode; details?: readonly string[]; cause?: unknown } = {},

@@ -3,14 +3,22 @@ import type { en } from "./en.ts";
 /** The two languages of every sentence a person reads. */
 export type Language = "en" | "ja";
 
-/** A key of the catalogue. */
+/**
+ * A key of the catalogue.
+ *
+ * @internal Keys and placeholders may change with any version.
+ */
 export type MessageId = keyof typeof en;
 
 type Placeholder<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Placeholder<Rest>
   : never;
 
-/** The parameters that the sentence `Id` needs: one per `{placeholder}` of its English text. */
+/**
+ * The parameters that the sentence `Id` needs: one per `{placeholder}` of its English text.
+ *
+ * @internal Keys and placeholders may change with any version.
+ */
 export type MessageParams<Id extends MessageId> = Readonly<
   Record<Placeholder<(typeof en)[Id]>, string | number>
 >;
