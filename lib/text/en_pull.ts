@@ -15,7 +15,7 @@ export const enPull = {
   "pull.run_id.spaces": "it begins or ends with a space",
   "pull.run_id.job_logs": "job logs are never pulled; `logs` shows them",
   "pull.run_id.unportable": "not every system can hold a folder of that name",
-  "pull.searching": "Looking for the run on {count} servers",
+  "pull.searching": "Looking for the run on {count} server(s)",
   "pull.not_found": "No server has the run {run}",
   "pull.not_found_on": "{server} has no run {run}",
   "pull.not_found.hint": "Check the name and `remote_dir`; runs lie in runs/ there",
