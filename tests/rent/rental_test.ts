@@ -420,3 +420,41 @@ Deno.test("drive() takes new host keys only of a container that the service says
   assert.deepEqual(ledger.outcome, { kind: "training_failed", reason: "limit", exitCode: null });
   assertNoPod({ simulation, ledger });
 });
+
+Deno.test("drive() rents nothing when its record cannot be written", async () => {
+  const story = await simulate({
+    hook: (name, when) => {
+      if (name === "write ledger" && when === "before") throw new Error("disk full");
+    },
+  });
+  assert.deepEqual(story.ledger.outcome, { kind: "fault", detail: "disk full" });
+  assert.equal(story.simulation.api.pods.length, 0);
+});
+
+Deno.test("drive() goes on from memory when its record can no longer be written", async () => {
+  let written = 0;
+  const story = await simulate({
+    hook: (name, when) => {
+      if (name === "write ledger" && when === "before" && ++written > 3) throw new Error("disk full");
+    },
+  });
+  assert.deepEqual(story.ledger.outcome, { kind: "trained", copy: "hub" });
+  assertNoPod(story);
+});
+
+Deno.test("drive() looks for a Pod until the list can be read again, before it asks for another", async () => {
+  let lists = 0;
+  const story = await simulate({
+    runpod: {
+      misfortune: ({ method, path }) => {
+        if (method === "POST") return lists === 0 ? { kind: "drop", when: "after" } : undefined;
+        if (!path.startsWith("/v2/pods?")) return undefined;
+        const down = () => new Response("down", { status: 503 });
+        return ++lists <= 20 ? { kind: "answer", when: "before", response: down } : undefined;
+      },
+    },
+  });
+  assert.deepEqual(story.ledger.outcome, { kind: "trained", copy: "hub" });
+  assert.equal(gpusAsked(story.simulation).length, 1);
+  assertNoPod(story);
+});
