@@ -14,7 +14,8 @@ unpack() {
   find "$remote_dir" ! -path "$remote_dir" -prune -name '.tias-remote-incoming.*' -mmin +120 -exec rm -rf {} + 2>/dev/null
   incoming=$(LC_ALL=C mktemp -d "$remote_dir/.tias-remote-incoming.XXXXXX") || return 3
   trap 'rm -rf "$incoming"' EXIT
-  trap 'exit 129' HUP INT TERM
+  # PIPE is how a client that was killed shows: nobody reads what is told here.
+  trap 'exit 129' HUP INT TERM PIPE
   if ! tar_says=$(LC_ALL=C tar -C "$incoming" -xof - 2>&1); then
     cat >/dev/null
     printf '%s\\n' "$tar_says"
@@ -32,6 +33,6 @@ unpack() {
       sh "$remote_dir/$folder" {} + || exit 3
   done) || return 3
   rm -rf "$incoming"
-  trap - EXIT HUP INT TERM
+  trap - EXIT HUP INT TERM PIPE
 }
 `;

@@ -172,6 +172,25 @@ Deno.test(
   },
 );
 
+for (const shell of shells) {
+  Deno.test(
+    `unpack() leaves nothing behind when its client was killed, in ${shell.join(" ")}`,
+    unixOnly,
+    async () => {
+      await using server = await temporaryFolder();
+      const archive = await archiveOf(code);
+      const script = `${
+        shellAssignments({ remote_dir: server.path, seal })
+      }${unpackShell}sleep 1; unpack 2>&1; echo told`;
+      await runShell('"$@" | :', {
+        args: ["sh", ...shell, "-c", script],
+        stdin: archive.subarray(0, archive.length / 2),
+      });
+      assert.deepEqual(await listTree(server.path), []);
+    },
+  );
+}
+
 Deno.test("unpack() tells that there is no tar", unixOnly, async () => {
   await using server = await temporaryFolder();
   const bin = `${server.path}/bin`;
