@@ -16,6 +16,9 @@ async function findShells(): Promise<string[][]> {
   return candidates.filter((_shell, at) => found[at]);
 }
 
+/** Of a test that needs a POSIX shell, paths as Unix has them, or links, which Windows grants to few. */
+export const onUnix = { ignore: Deno.build.os === "windows" };
+
 export interface ShellAnswer {
   readonly code: number;
   readonly stdout: string;

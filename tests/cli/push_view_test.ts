@@ -7,6 +7,7 @@ import { configOf, server } from "../gpu/reports.ts";
 import { spoken, userErrorOf } from "../spoken.ts";
 import { BufferOutput, testContext } from "../test_context.ts";
 import { type Content, folderWith } from "../transfer/project_folder.ts";
+import { onUnix } from "../shell.ts";
 
 const en = textsIn("en");
 
@@ -24,7 +25,7 @@ async function refusalOf(contents: Readonly<Record<string, Content>>) {
   return await spoken(await userErrorOf(() => listForPush(en, projectAt(folder.path))));
 }
 
-Deno.test("listForPush() counts files and links, and their bytes", async () => {
+Deno.test("listForPush() counts files and links, and their bytes", onUnix, async () => {
   await using folder = await folderWith({
     "a.py": "x".repeat(1536),
     "src/b.py": "",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createConfig, refuseExisting } from "../../lib/config/create.ts";
-import { temporaryFolder } from "../shell.ts";
+import { onUnix, temporaryFolder } from "../shell.ts";
 import { spoken, userErrorOf } from "../spoken.ts";
 
 Deno.test("createConfig() makes the folder, and overwrites nothing that came meanwhile", async () => {
@@ -18,7 +18,7 @@ Deno.test("createConfig() makes the folder, and overwrites nothing that came mea
   assert.equal(await Deno.readTextFile(file), "first\n");
 });
 
-Deno.test("refuseExisting() takes a dangling link for something that is there", async () => {
+Deno.test("refuseExisting() takes a dangling link for something that is there", onUnix, async () => {
   await using folder = await temporaryFolder();
   const file = `${folder.path}/remote.yaml`;
   await Deno.symlink("nowhere", file);

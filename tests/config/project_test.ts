@@ -72,8 +72,11 @@ Deno.test("openProject() says that a named file cannot be read", async () => {
   await using folder = await temporaryFolder();
   const file = join(folder.path, "nowhere.yaml");
   const { en, ja, exit } = await spoken(await userErrorOf(() => openProject(world("/"), file)));
-  assert.match(en, new RegExp(`^error: Cannot read ${file}: .*\nhint: Go to the project's folder`));
-  assert.match(ja, new RegExp(`^エラー: ${file} を読めません：.*\nヒント: プロジェクトのフォルダに移るか`));
+  assert.match(en, new RegExp(`^error: Cannot read .*nowhere.yaml: .*\nhint: Go to the project's folder`));
+  assert.match(
+    ja,
+    new RegExp(`^エラー: .*nowhere.yaml を読めません：.*\nヒント: プロジェクトのフォルダに移るか`),
+  );
   assert.equal(exit, 2);
 });
 

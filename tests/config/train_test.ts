@@ -5,6 +5,7 @@ import { localPath, openRecipe } from "../../lib/config/recipe.ts";
 import { expectedCheckpoint, trainSchema } from "../../lib/config/train.ts";
 import { ExitCode, UserError } from "../../lib/system/errors.ts";
 import { exampleRecipe } from "../rent/recipe.ts";
+import { onUnix } from "../shell.ts";
 
 const example = await Deno.readTextFile(new URL("../../configs/train.yaml", import.meta.url));
 
@@ -85,7 +86,7 @@ Deno.test("openRecipe() finds the recipe of the nearest folder above, or says wh
   }
 });
 
-Deno.test("localPath() knows the home folder, whole paths and paths below the project", () => {
+Deno.test("localPath() knows the home folder, whole paths and paths below the project", onUnix, () => {
   const env = (name: string) => name === "HOME" ? "/home/h" : undefined;
   assert.equal(localPath({ env }, "/p", "~/.ssh/id"), "/home/h/.ssh/id");
   assert.equal(localPath({ env }, "/p", "/disk/x"), "/disk/x");

@@ -4,7 +4,7 @@ import { probeScript } from "../../lib/gpu/probe.ts";
 import { readServer } from "../../lib/gpu/reading.ts";
 import type { Transcript } from "../../lib/ssh/framing.ts";
 import { runRemotely, sentText } from "../remote_shell.ts";
-import { runShell, shells, temporaryFolder, writePrograms } from "../shell.ts";
+import { onUnix, runShell, shells, temporaryFolder, writePrograms } from "../shell.ts";
 import { pmonHeader, row, thresholds, uuidA, uuidB } from "./look.ts";
 
 /** A stand-in for nvidia-smi that prints these texts. */
@@ -88,7 +88,7 @@ for (const shell of shells) {
   });
 }
 
-Deno.test("probeScript() asks ps about nothing that is no process number", async () => {
+Deno.test("probeScript() asks ps about nothing that is no process number", onUnix, async () => {
   const { asked } = await probe(["sh"], {
     "nvidia-smi": nvidiaSmi({
       list: row(0),
@@ -108,17 +108,21 @@ Deno.test("probeScript() asks ps about nothing that is no process number", async
   assert.equal(asked, "-o user=,etimes= -p 42\n");
 });
 
-Deno.test("probeScript() does not hold a young process for gone because the others' owners took long", async () => {
-  const pids = [71, 72, 73, 74];
-  const { transcript } = await probe(["sh"], {
-    "nvidia-smi": nvidiaSmi({ list: row(0), apps: pids.map((pid) => `${uuidA}, ${pid}, 5\n`).join("") }),
-    ps: 'sleep 1; case "$4" in 71) echo bob 1 ;; *) echo bob 90 ;; esac',
-  }, 0);
-  const { gpus } = readServer(transcript, true);
-  assert.deepEqual(gpus[0]?.processes.map(({ gone }) => gone), [false, false, false, false]);
-});
+Deno.test(
+  "probeScript() does not hold a young process for gone because the others' owners took long",
+  onUnix,
+  async () => {
+    const pids = [71, 72, 73, 74];
+    const { transcript } = await probe(["sh"], {
+      "nvidia-smi": nvidiaSmi({ list: row(0), apps: pids.map((pid) => `${uuidA}, ${pid}, 5\n`).join("") }),
+      ps: 'sleep 1; case "$4" in 71) echo bob 1 ;; *) echo bob 90 ;; esac',
+    }, 0);
+    const { gpus } = readServer(transcript, true);
+    assert.deepEqual(gpus[0]?.processes.map(({ gone }) => gone), [false, false, false, false]);
+  },
+);
 
-Deno.test("probeScript() tells a missing nvidia-smi from one that fails", async () => {
+Deno.test("probeScript() tells a missing nvidia-smi from one that fails", onUnix, async () => {
   const missing = await probe(["sh"], { timeout: `shift 3; exec "$@"` }, 0);
   assert.equal(readServer(missing.transcript, true).gpuList.fault?.kind, "not_installed");
   const failing = await probe(["sh"], {
@@ -140,7 +144,7 @@ Deno.test("probeScript() finds owner and age itself where ps does not know the q
   assert.ok((owner?.elapsedSec ?? -1) >= 0);
 });
 
-Deno.test("probeScript() asks for the whole name where ps cuts it short", async () => {
+Deno.test("probeScript() asks for the whole name where ps cuts it short", onUnix, async () => {
   const { transcript } = await probe(["sh"], {
     "nvidia-smi": nvidiaSmi({ list: row(0), apps: `${uuidA}, 1, 5\n` }),
     ps: "echo 'libvirt+ 864000'",

@@ -6,7 +6,7 @@ import type { ProcessSpec } from "../../lib/system/context.ts";
 import { realContext } from "../../lib/system/real.ts";
 import { startLaboratory } from "../lab/laboratory.ts";
 import { needing } from "../lab/requirements.ts";
-import { temporaryFolder, writePrograms } from "../shell.ts";
+import { onUnix, temporaryFolder, writePrograms } from "../shell.ts";
 import { countingRandom, settle, testContext } from "../test_context.ts";
 import { FakeProcess } from "./fake_process.ts";
 
@@ -154,7 +154,7 @@ Deno.test.each([
   assert.equal(started.length, 1);
 });
 
-Deno.test("runScript() gets its answer from a program that cannot -J, payload and all", async () => {
+Deno.test("runScript() gets its answer from a program that cannot -J, payload and all", onUnix, async () => {
   await using folder = await temporaryFolder();
   // It plays both sshs: with -J it fails as Windows' does, with a command it is the server's shell.
   await writePrograms(folder.path, {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { shellAssignments, shellQuote } from "../../lib/ssh/quote.ts";
-import { runShell, shells } from "../shell.ts";
+import { onUnix, runShell, shells } from "../shell.ts";
 
 Deno.test.each([
   ["", "''"],
@@ -50,7 +50,7 @@ Deno.test.each(shells.map((shell) => ({ shell, name: shell.join(" ") })))(
   },
 );
 
-Deno.test("shellAssignments() brings any text unchanged into a variable", async () => {
+Deno.test("shellAssignments() brings any text unchanged into a variable", onUnix, async () => {
   await fc.assert(
     fc.asyncProperty(anyWords, async (words) => {
       const text = words.join("");
