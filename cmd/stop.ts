@@ -111,7 +111,7 @@ export function stopCommand(texts: Texts): Command<CliContext> {
     docs: { brief: texts.say("stop.brief") },
     parameters: {
       flags: {
-        ...commonFlags(texts),
+        ...commonFlags(texts, "train"),
         log: {
           kind: "parsed",
           parse: asText,

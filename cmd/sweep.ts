@@ -88,7 +88,7 @@ export function sweepCommand(texts: Texts): Command<CliContext> {
   return buildCommand<SweepFlags, [name?: string], CliContext>({
     docs: { brief: texts.say("sweep.brief") },
     parameters: {
-      flags: { ...commonFlags(texts), delete: switchFlag(texts.say("sweep.flag.delete")) },
+      flags: { ...commonFlags(texts, "train"), delete: switchFlag(texts.say("sweep.flag.delete")) },
       positional: {
         kind: "tuple",
         parameters: [{

@@ -141,7 +141,7 @@ export function trainCommand(texts: Texts): Command<CliContext> {
     docs: { brief: texts.say("train.brief") },
     parameters: {
       flags: {
-        ...commonFlags(texts),
+        ...commonFlags(texts, "train"),
         log: { kind: "parsed", parse: asText, brief: texts.say("train.flag.log"), placeholder: "NAME" },
         noFallback: switchFlag(texts.say("train.flag.no_fallback")),
         limitHours: {

@@ -9,12 +9,13 @@ export interface CommonFlags {
   readonly lang?: "ja" | "en";
 }
 
-export function commonFlags(texts: Texts) {
+/** @param file which configuration the verb reads: the servers', or the recipe of `train` */
+export function commonFlags(texts: Texts, file: "remote" | "train" = "remote") {
   return {
     config: {
       kind: "parsed",
       parse: asText,
-      brief: texts.say("flag.config"),
+      brief: texts.say(file === "remote" ? "flag.config" : "flag.recipe"),
       placeholder: "PATH",
       optional: true,
     },

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { message } from "../system/errors.ts";
-import { faultOfPattern } from "../transfer/whitelist.ts";
+import { faultOfPattern } from "./pattern.ts";
 import { anyWholeNumber, boolean, listOf, rule, textLike, wholeNumber } from "./schema.ts";
 
 const name = textLike(/^[A-Za-z0-9_-]+$/, message("config.allowed.server_name"));

@@ -43,8 +43,9 @@ export function isCandidate(server: { name: string; data_ready: boolean }, wish:
 /**
  * The GPUs to try, best first: every *unused* one over all candidate servers, by priority, then order in the file,
  * then index; behind them those *idle in someone's hands* in the same order. An unused GPU on a less preferred server
- * therefore beats an idle one on a preferred server. Busy and unknown GPUs are never among them, but for the one that
- * `--server --gpu --force` orders.
+ * therefore beats an idle one on a preferred server. Last come those that only wait for their tias-remote jobs to begin,
+ * the one with the fewest first, so that jobs do not pile up on one. Busy and unknown GPUs are never among them, but for
+ * the one that `--server --gpu --force` orders.
  */
 export function selectGpu(reports: readonly ServerReport[], wish: Wish): Selection {
   const servers = reached(reports).filter(({ server, observed }) => observed && isCandidate(server, wish))
@@ -56,7 +57,11 @@ export function selectGpu(reports: readonly ServerReport[], wish: Wish): Selecti
       gpus.filter(({ verdict }) => verdict.state === state).sort((a, b) => a.index - b.index)
         .map((gpu): Candidate => ({ server: server.name, gpu, state, forced: false }))
     );
-  const [first, ...others] = [...inState("unused"), ...inState("idle_held")];
+  const waiting = ({ gpu }: Candidate) => gpu.verdict.reason === "assigned_job" ? gpu.jobs.length : 0;
+  const [first, ...others] = [
+    ...inState("unused"),
+    ...inState("idle_held").sort((a, b) => waiting(a) - waiting(b)),
+  ];
   return first === undefined ? { kind: "none" } : { kind: "candidates", candidates: [first, ...others] };
 }
 

@@ -107,9 +107,11 @@ lock() {
   lock_dir=$claims/$uuid/lock.d
   lock_turns=0
   until mkdir "$lock_dir" 2>/dev/null; do
-    { read -r l_pid l_start l_boot l_host <"$lock_dir/holder"; } 2>/dev/null && {
+    if { read -r l_pid l_start l_boot l_host <"$lock_dir/holder"; } 2>/dev/null; then
       lives "$l_pid" "$l_start" "$l_boot" "$l_host" || rm -rf "$lock_dir"
-    }
+    elif [ -n "$(find "$lock_dir" -prune -mmin +1 2>/dev/null)" ]; then
+      rm -rf "$lock_dir" # Its holder was killed before it could sign.
+    fi
     lock_turns=$((lock_turns + 1)); [ "$lock_turns" -lt 600 ] || return 1
     nap
   done

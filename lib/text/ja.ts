@@ -46,6 +46,7 @@ const sentences = {
   "usage.help": "使い方は `{command} --help` で表示できます",
   "usage.whole_number": "{min} 以上 {max} 以下の整数が必要です",
   "flag.config": "設定ファイル（既定: プロジェクトの configs/remote.yaml）",
+  "flag.recipe": "手順書（既定: プロジェクトの configs/train.yaml）",
   "flag.lang": "表示の言語：ja または en（既定: システムの言語）",
   "flag.json": "プログラム向けに JSON で出力する",
   "flag.observe": "GPU を観測する秒数（0〜120．0 なら瞬間値のみ）",

@@ -2,7 +2,7 @@ import type { enInit } from "./en_init.ts";
 
 /** The Japanese sentences of `init`. */
 export const jaInit: Readonly<Record<keyof typeof enInit, string>> = {
-  "init.brief": "最初の configs/remote.yaml を、質問かオプションをもとに書きます",
+  "init.brief": "最初の configs/remote.yaml を，質問かオプションをもとに書きます",
   "init.flag.config": "書き込むファイル（既定：ここの configs/remote.yaml）",
   "init.flag.server": "サーバ：NAME=HOST または NAME=USER@HOST（HOST は `ssh` の後に打つもの）。繰り返せます",
   "init.flag.jump": "踏み台。空ならなし（既定：ssh 自身の ProxyJump）",
@@ -11,9 +11,9 @@ export const jaInit: Readonly<Record<keyof typeof enInit, string>> = {
   "init.flag.data_dir": "サーバ上のデータのフォルダ（既定：~/data/プロジェクト名）",
   "init.flag.uv": "サーバ上の uv（既定：~/.local/bin/uv）",
   "init.flag.ssh_config": "ssh -F に渡す設定ファイル（既定：ssh 自身の設定）",
-  "init.exists": "{file} はすでにあるため、そのまま残しました",
-  "init.exists.hint": "編集するか、先に移すか、--config で別のファイルを指定してください",
-  "init.no_terminal": "端末がないため質問できず、サーバも指定されていません",
+  "init.exists": "{file} はすでにあるため，そのまま残しました",
+  "init.exists.hint": "編集するか，先に移すか，--config で別のファイルを指定してください",
+  "init.no_terminal": "端末がないため質問できず，サーバも指定されていません",
   "init.no_terminal.hint":
     "サーバを指定してください：tias-remote init --server Newton=192.168.23.14 --data-ready Newton",
   "init.server_flag": "`{value}` は NAME=HOST または NAME=USER@HOST の形ではありません",
@@ -21,15 +21,15 @@ export const jaInit: Readonly<Record<keyof typeof enInit, string>> = {
   "init.refused": "{flag} に `{value}` は使えません。{allowed}",
   "init.refused.hint": "オプションは `tias-remote init --help` で表示できます",
   "init.twice": "サーバ {name} が 2 回指定されています",
-  "init.unknown_ready": "--data-ready の {name} は、今回指定されたサーバにありません",
+  "init.unknown_ready": "--data-ready の {name} は，今回指定されたサーバにありません",
   "init.no_user": "{host} にどのユーザーで接続するのかを ssh から得られません",
   "init.no_user.hint": "ユーザーを指定してください：--server {name}=USER@{host}",
   "init.not_permitted": "{file} に書き込む権限なしで tias-remote が起動されました",
   "init.not_permitted.hint":
-    "プロジェクトの中で実行ファイルを使うか、`deno run` に `--allow-read=プロジェクト/configs --allow-write=プロジェクト/configs` を加えてください",
+    "プロジェクトの中で実行ファイルを使うか，`deno run` に `--allow-read=プロジェクト/configs --allow-write=プロジェクト/configs` を加えてください",
   "init.not_writable": "{file} に書き込めません：{problem}",
   "init.not_writable.hint": "そのフォルダの書き込み権限を確認してください",
-  "init.given_up": "回答が途中で終わったため、何も書き込みませんでした",
+  "init.given_up": "回答が途中で終わったため，何も書き込みませんでした",
   "init.given_up.hint": "もう一度実行してください。質問なしで済ませるオプションは --help で表示できます",
   "init.declined": "何も書き込みませんでした",
   "init.intro":
@@ -50,7 +50,7 @@ export const jaInit: Readonly<Record<keyof typeof enInit, string>> = {
   "init.written": "{file} を作成しました（サーバ {count} 台）",
   "init.next": "次に `tias-remote doctor` でサーバを調べてください",
   "init.comment.head":
-    "tias-remote：共用 GPU サーバの設定です。知らないキーは拒否されるので、書き間違いはすぐ見つかります。",
+    "tias-remote：共用 GPU サーバの設定です。知らないキーは拒否されるので，書き間違いはすぐ見つかります。",
   "init.comment.jump_host": "踏み台。null なら ssh 自身の設定のまま",
   "init.comment.ssh_config": "ssh に -F で渡します",
   "init.comment.max_memory_used_mib": "「空き」とみなすメモリ使用量の上限（これ未満）",

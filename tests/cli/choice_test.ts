@@ -190,7 +190,7 @@ Deno.test.each([
     judged(0, "idle_held", { processes: [alice] }),
     false,
     "Chosen: Newton GPU 0 NVIDIA A100 (idle, in someone's hands)\n" +
-    "warning: Newton GPU 0 is in the hands of alice; it was idle while it was observed\n",
+    "warning: Newton GPU 0 is held by alice; it was idle while it was observed\n",
   ],
   [
     "a busy GPU that was forced",

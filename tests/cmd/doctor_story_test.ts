@@ -115,7 +115,7 @@ Deno.test({
       one.out,
       /問題 {2}\S+\.local\/bin\/uv に uv がありません\n {6}影響: .*\n {6}対処: .*\n {8}ssh -F /,
     );
-    assert.match(one.out, /問題 1 件、注意 0 件です\n$/);
+    assert.match(one.out, /問題 1 件，注意 0 件です\n$/);
   },
 });
 

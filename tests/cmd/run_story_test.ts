@@ -271,7 +271,7 @@ Deno.test({
     assert.equal(held.code, 0);
     assert.match(
       held.err,
-      /Chosen: Archimedes GPU 0 .*\nwarning: Archimedes GPU 0 is in the hands of alice;/,
+      /Chosen: Archimedes GPU 0 .*\nwarning: Archimedes GPU 0 is held by alice;/,
     );
     assert.equal(held.out, "Dry run: nothing was sent or started\n");
 

@@ -14,7 +14,7 @@ Deno.test("createConfig() makes the folder, and overwrites nothing that came mea
     en,
     `error: ${file} is there already and stays as it is\nhint: Edit it, move it away first, or name another file with --config\n`,
   );
-  assert.match(ja, /^エラー: .*はすでにあるため、そのまま残しました\nヒント: /);
+  assert.match(ja, /^エラー: .*はすでにあるため，そのまま残しました\nヒント: /);
   assert.equal(await Deno.readTextFile(file), "first\n");
 });
 

@@ -29,6 +29,27 @@ Deno.test("selectGpu() takes an unused GPU on a lower-priority server before an 
   );
 });
 
+Deno.test("selectGpu() does not pile jobs up on a GPU that waits for its first one to begin", () => {
+  const waiting = (index: number, ...jobs: string[]) => ({
+    ...judged(index, "idle_held"),
+    jobs,
+    verdict: { ...judged(index, "idle_held").verdict, reason: "assigned_job" as const },
+  });
+  assert.deepEqual(
+    chosen([
+      reachedServer(newton, [waiting(0, "a", "b"), waiting(1, "c"), judged(2, "idle_held")]),
+      reachedServer(archimedes, [judged(0, "idle_held"), waiting(1, "d")]),
+    ]),
+    [
+      "Newton/2 idle_held",
+      "Archimedes/0 idle_held",
+      "Newton/1 idle_held",
+      "Archimedes/1 idle_held",
+      "Newton/0 idle_held",
+    ],
+  );
+});
+
 Deno.test("selectGpu() prefers the smaller priority, then the order in the file, then the index", () => {
   const reports = [
     reachedServer(server("Late", { priority: 3 }), [judged(0, "unused")]),

@@ -359,7 +359,7 @@ Deno.test("uploadMessage() and receiveMessage() say every outcome in both langua
   );
   assert(
     said.includes(
-      "すでにあった 1499 の中身が違うため（2 件）、それには触れず、チェックポイントを /home/.incoming に保存しました",
+      "すでにあった 1499 の中身が違うため（2 件），それには触れず，チェックポイントを /home/.incoming に保存しました",
     ),
   );
 });

@@ -12,7 +12,7 @@ const after = (seconds: number) => new Date(began.getTime() + seconds * 1000);
 
 export const exampleReport: RunReport = {
   log: "trim_corr_v3",
-  outcome: { good: true, text: "学習が完了し、チェックポイントを保存しました" },
+  outcome: { good: true, text: "学習が完了し，チェックポイントを保存しました" },
   pod: "tias-trim_corr_v3-1a2b3c4d (abc123xyz, NVIDIA A40)",
   began,
   ended: after(3 * 3600 + 1234),

@@ -1,11 +1,7 @@
+import { faultOfPattern } from "../../lib/config/pattern.ts";
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import {
-  faultOfPattern,
-  leadsToWhitelisted,
-  matchesWhitelist,
-  parsePattern,
-} from "../../lib/transfer/whitelist.ts";
+import { leadsToWhitelisted, matchesWhitelist, parsePattern } from "../../lib/transfer/whitelist.ts";
 
 const matches = (pattern: string, path: string) => matchesWhitelist([parsePattern(pattern)], path);
 
