@@ -5,6 +5,7 @@ import { type CommonFlags, commonFlags, jsonFlag, serverFlag } from "../lib/cli/
 import { action, type CliContext, main } from "../lib/cli/program.ts";
 import { serversNamed } from "../lib/cli/servers.ts";
 import { examineHere, examineServers } from "../lib/doctor/examine.ts";
+import { examineTrain } from "../lib/doctor/train_checkup.ts";
 import type { Group } from "../lib/doctor/types.ts";
 import type { Context } from "../lib/system/context.ts";
 import { ExitCode } from "../lib/system/errors.ts";
@@ -28,12 +29,16 @@ function planDoctor(flags: DoctorFlags): DoctorPlan {
 
 async function executeDoctor(world: Context, texts: Texts, plan: DoctorPlan): Promise<ExitCode> {
   const { group, project } = await examineHere(world, plan.config);
-  const groups: Group[] = [group];
+  const servers = project === undefined ? [] : serversNamed(project.config, plan.server);
   if (project !== undefined) {
-    const servers = serversNamed(project.config, plan.server);
     await world.err.write(`${texts.say("survey.asking", { count: servers.length })}\n`);
-    groups.push(...await examineServers(world, project.config, servers));
   }
+  const [examined, train] = await Promise.all([
+    project === undefined ? [] : examineServers(world, project.config, servers),
+    // Who names a server wants to know of nothing else.
+    plan.server === undefined ? examineTrain(world, plan.config) : [],
+  ]);
+  const groups: Group[] = [group, ...examined, ...train];
   world.interrupted.throwIfAborted();
   await world.out.write(
     plan.json

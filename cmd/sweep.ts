@@ -7,9 +7,10 @@ import { openRecipe } from "../lib/config/recipe.ts";
 import { dollars } from "../lib/rent/cost.ts";
 import { deletePod } from "../lib/rent/delete_pod.ts";
 import { allLedgers } from "../lib/rent/ledger_file.ts";
-import { deadlinesOf, logOfPod } from "../lib/rent/names.ts";
+import { deadlinesOf } from "../lib/rent/names.ts";
 import { listAllPods } from "../lib/rent/preflight.ts";
-import { isTerminated, type Pod } from "../lib/rent/runpod_schema.ts";
+import type { Pod } from "../lib/rent/runpod_schema.ts";
+import { strayPods } from "../lib/rent/strays.ts";
 import type { Context } from "../lib/system/context.ts";
 import { ExitCode, message, UserError } from "../lib/system/errors.ts";
 import { sanitizeLine } from "../lib/text/sanitize.ts";
@@ -29,11 +30,9 @@ async function executeSweep(world: Context, texts: Texts, plan: SweepPlan): Prom
   const { means } = plan;
   const { recipe, root } = means.file;
   const api = runpodClient(world, means);
-  const known = new Set([...(await allLedgers(root)).values()].map(({ name }) => name));
+  const ledgers = await allLedgers(root);
   const { pods } = await listAllPods(api, new URL(recipe.api_url).host);
-  const strays = pods.filter((pod) =>
-    !isTerminated(pod) && logOfPod(pod, recipe.name_prefix) !== undefined && !known.has(pod.name)
-  );
+  const strays = strayPods(pods, recipe.name_prefix, ledgers.values());
   const now = world.clock.now().getTime() / 1000;
   if (plan.name === undefined) {
     for (const pod of strays) await world.out.write(`${strayLine(texts, pod, now)}\n`);

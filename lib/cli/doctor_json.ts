@@ -6,8 +6,8 @@ import type { Texts } from "../text/texts.ts";
 export const doctorShape = z.strictObject({
   all_well: z.boolean(),
   groups: z.array(z.strictObject({
-    place: z.enum(["here", "server"]),
-    /** The server's name; null for this machine. */
+    place: z.enum(["here", "server", "train"]),
+    /** The server's name; null for this machine and for what `train` needs. */
     name: z.string().nullable(),
     findings: z.array(z.strictObject({
       id: z.string(),

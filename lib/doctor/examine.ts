@@ -6,6 +6,7 @@ import type { Context } from "../system/context.ts";
 import { message, UserError } from "../system/errors.ts";
 import { checkupScript } from "./checkup_script.ts";
 import { faultFinding, sshFinding } from "./here_findings.ts";
+import { orFault } from "./or_fault.ts";
 import { serverFindings } from "./server_findings.ts";
 import { type Finding, type Group, well } from "./types.ts";
 
@@ -67,13 +68,4 @@ function selfFinding(world: Context, config: RemoteConfig): Finding {
       hint: message("config.own_host.hint"),
     }),
   );
-}
-
-async function orFault<T>(work: () => Promise<T>): Promise<T | UserError> {
-  try {
-    return await work();
-  } catch (fault) {
-    if (fault instanceof UserError) return fault;
-    throw fault;
-  }
 }

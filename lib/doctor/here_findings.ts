@@ -23,12 +23,12 @@ export function sshFinding(text: string): Finding {
 }
 
 /** Another part of the program could not do its work here: its own sentence and its own advice. */
-export function faultFinding(id: FindingId, fault: unknown): Finding {
+export function faultFinding(id: FindingId, fault: unknown, why = message("doctor.here.why")): Finding {
   if (!(fault instanceof UserError)) throw fault;
   return amiss("problem", {
     id,
     what: fault.text,
-    why: message("doctor.here.why"),
+    why,
     mend: fault.hint ?? null,
     detail: fault.details[0] ?? null,
   });

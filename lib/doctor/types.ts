@@ -20,7 +20,15 @@ export type FindingId =
   | "remote_dir"
   | "disk"
   | "data_dir"
-  | "clock";
+  | "clock"
+  | "runpod"
+  | "stock"
+  | "pods"
+  | "runs"
+  | "hub"
+  | "repository"
+  | "storage"
+  | "identity";
 
 /** One thing that was looked at. */
 export interface Finding {
@@ -37,10 +45,13 @@ export interface Finding {
   readonly command: string | null;
 }
 
-/** What belongs together: this machine, or one server. */
+/** What belongs together: this machine, one server, or what `train` needs. */
 export type Group =
   & { readonly findings: readonly Finding[] }
-  & ({ readonly place: "here"; readonly name: null } | { readonly place: "server"; readonly name: string });
+  & (
+    | { readonly place: "here" | "train"; readonly name: null }
+    | { readonly place: "server"; readonly name: string }
+  );
 
 export function well(id: FindingId, what: Message): Finding {
   return { id, level: "ok", what, detail: null, why: null, mend: null, command: null };

@@ -1,7 +1,7 @@
 import type { Clock } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";
 import { logOfPod } from "./names.ts";
-import type { ApiFault, PodList, RunpodClient } from "./runpod_client.ts";
+import type { ApiFault, ApiResult, PodList, RunpodClient } from "./runpod_client.ts";
 import { isTerminated } from "./runpod_schema.ts";
 
 /** What is looked at before the first dollar. Each throws a `UserError` that says what to do. */
@@ -10,10 +10,15 @@ import { isTerminated } from "./runpod_schema.ts";
 const clockTolerance = 5;
 
 /** All Pods of the account. @throws {UserError} when they cannot be listed */
-export async function listAllPods(api: Pick<RunpodClient, "listPods">, host: string): Promise<PodList> {
-  let list;
+export function listAllPods(api: Pick<RunpodClient, "listPods">, host: string): Promise<PodList> {
+  return answerOf(() => api.listPods(), host);
+}
+
+/** What the service answers. @throws {UserError} when it says no, or cannot be reached or may not be */
+export async function answerOf<T>(ask: () => Promise<ApiResult<T>>, host: string): Promise<T> {
+  let result;
   try {
-    list = await api.listPods();
+    result = await ask();
   } catch (cause) {
     if (!(cause instanceof Deno.errors.NotCapable)) throw cause;
     throw new UserError(message("rent.api.not_permitted", { host }), {
@@ -22,8 +27,8 @@ export async function listAllPods(api: Pick<RunpodClient, "listPods">, host: str
       cause,
     });
   }
-  if (list.ok) return list.value;
-  throw apiError(list.fault);
+  if (result.ok) return result.value;
+  throw apiError(result.fault);
 }
 
 /** A fault of the service as an error for the user. */

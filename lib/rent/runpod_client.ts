@@ -1,6 +1,14 @@
 import type { Context } from "../system/context.ts";
 import { sanitizeLine } from "../text/sanitize.ts";
-import { listSchema, type Pod, problemSchema, readPod, toPod } from "./runpod_schema.ts";
+import {
+  type GpuOffer,
+  listSchema,
+  type Pod,
+  problemSchema,
+  readOffers,
+  readPod,
+  toPod,
+} from "./runpod_schema.ts";
 
 /** Why a request did not do what it should. */
 export type ApiFault =
@@ -87,6 +95,12 @@ export class RunpodClient {
       if (fresh.length === 0) return unclear("answer", "the list of Pods does not end");
       cursor = next;
     }
+  }
+
+  /** Price and stock of every type of GPU that a Pod of this cloud can have. */
+  async listGpus(cloud: "SECURE" | "COMMUNITY"): Promise<ApiResult<GpuOffer[]>> {
+    const query = `include=AVAILABILITY&product=POD&count=1&cloud=${cloud}`;
+    return read(await this.#ask(`/catalog/gpus?${query}`), ({ body }) => readOffers(body, cloud));
   }
 
   /** The Pod, or `null` when there is none of that id. */

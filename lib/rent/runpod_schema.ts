@@ -34,6 +34,16 @@ export const listSchema = z.looseObject({
     .nullish(),
 });
 
+const price = z.number().positive().nullish().catch(null);
+
+const catalogSchema = z.looseObject({
+  gpus: z.array(z.looseObject({
+    id: z.string(),
+    price: z.looseObject({ secure: price, community: price }).nullish().catch(null),
+    availability: z.enum(["NONE", "LOW", "MEDIUM", "HIGH"]).nullish().catch(null),
+  })),
+});
+
 /** RFC 9457, and the older envelopes `{error}` and `{message}`. */
 export const problemSchema = z.looseObject({
   title: z.string().optional().catch(undefined),
@@ -56,6 +66,24 @@ export interface Pod {
   readonly uptimeSec: number | null;
   /** Where sshd is reached directly; `null` until the container runs. */
   readonly ssh: { readonly host: string; readonly port: number } | null;
+}
+
+/** What Runpod's catalog says of one type of GPU. */
+export interface GpuOffer {
+  readonly id: string;
+  /** US dollars an hour for one; `null` when the answer has none. */
+  readonly hourlyUsd: number | null;
+  /** As Runpod calls it; `null` when the answer has none. */
+  readonly stock: "NONE" | "LOW" | "MEDIUM" | "HIGH" | null;
+}
+
+/** @throws {z.ZodError} when it is no catalog */
+export function readOffers(value: unknown, cloud: "SECURE" | "COMMUNITY"): GpuOffer[] {
+  return catalogSchema.parse(value).gpus.map(({ id, price, availability }) => ({
+    id,
+    hourlyUsd: (cloud === "SECURE" ? price?.secure : price?.community) ?? null,
+    stock: availability ?? null,
+  }));
 }
 
 /** @throws {z.ZodError} when it is no Pod */

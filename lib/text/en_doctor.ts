@@ -88,4 +88,37 @@ export const enDoctor = {
   "doctor.clock.why": "Times in logs and `status` are the server's and would mislead",
   "doctor.clock.mend":
     "See on both machines with this which clock is wrong, and let its administrator switch on NTP",
+  "doctor.place.train": "For `train`",
+  "doctor.train.why": "Until this is mended, `train` ends before it rents anything",
+  "doctor.train.configuration": "{file} is valid",
+  "doctor.train.runpod": "Runpod accepts the key; how much money the account has, its API does not tell",
+  "doctor.train.stock": "{gpu}: stock {stock}, {price} an hour",
+  "doctor.train.stock.none": "{gpu}: out of stock",
+  "doctor.train.stock.dear": "{gpu} costs {price} an hour, and the recipe allows {cap}",
+  "doctor.train.stock.unknown": "Runpod's catalog has no {gpu}",
+  "doctor.train.stock.why": "`train` tries this GPU in vain, and has no model where no other is to be had",
+  "doctor.train.stock.none.mend": "Try again later, or name another GPU under `gpus` in train.yaml",
+  "doctor.train.stock.dear.mend":
+    "Raise `max_hourly_usd` and `max_total_usd` in train.yaml, or name another GPU under `gpus`",
+  "doctor.train.stock.unknown.mend": "Correct `gpus` in train.yaml; the names are Runpod's own",
+  "doctor.train.stock.unread.why": "Whether a GPU is to be had shows only when `train` asks for one",
+  "doctor.train.hub": "The Hub knows the token of {name}, which is not read-only",
+  "doctor.train.repository.private": "{repo} is private",
+  "doctor.train.repository.missing": "There is no {repo} that the token sees; the upload makes it, private",
+  "doctor.train.identity": "The ssh key {file} and its public half are there",
+  "doctor.train.identity.unseen":
+    'The public half of the ssh key is known; {file} itself may not be looked at, unless "{file}" is added to `read` of the permission set `doctor` in deno.json',
+  "doctor.train.identity.missing": "There is no ssh key {file}",
+  "doctor.train.identity.missing.mend": "Make one with this, or correct `ssh.identity` in train.yaml",
+  "doctor.train.pods": "No Pod is left over",
+  "doctor.train.pods.stray": "Pods of ours that no record here knows: {names}",
+  "doctor.train.pods.why":
+    "Each costs money until it is deleted, unless another project or machine is using it",
+  "doctor.train.pods.mend": "This shows them and their deadlines; `--delete` deletes those past theirs",
+  "doctor.train.runs": "No run is unfinished",
+  "doctor.train.runs.open": "Runs that are not over: {names}",
+  "doctor.train.runs.why":
+    "Unless `train` is at work on it, nobody watches the run, and its Pod may cost money",
+  "doctor.train.runs.mend": "This goes on with the run; `tias-remote stop --log {log}` ends it",
+  "doctor.train.records.why": "Which Pods are left over cannot be told without the records",
 } as const;

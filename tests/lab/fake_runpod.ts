@@ -63,6 +63,8 @@ export interface FakeRunpodOptions {
   readonly listLag?: number;
   /** Polls that show a deleted Pod as TERMINATED. */
   readonly terminatedPolls?: number;
+  /** What the catalog offers on the secure cloud, at `cost` unless it says otherwise; the community's is cheaper. */
+  readonly offers?: readonly { readonly id: string; readonly stock: string; readonly usd?: number }[];
   /** Pods a page; default 1000. */
   readonly pageSize?: number;
   /** The container of a Pod is to be started. */
@@ -131,6 +133,7 @@ export class FakeRunpod {
     if (call.by === "nobody") return problem(401, "Unauthorized", "missing bearer token");
     if (url.pathname === "/graphql") return this.#graphql(call, owner);
     const [, id, action] = /^\/v2\/pods(?:\/([^/]+))?(\/action)?$/.exec(url.pathname) ?? [];
+    if (url.pathname === "/v2/catalog/gpus" && owner === undefined) return this.#catalog(url);
     if (!url.pathname.startsWith("/v2/pods")) return problem(404, "Not Found", "no such path");
     if (owner !== undefined && owner.id !== id) return problem(403, "Forbidden", "access denied");
     if (id === undefined) return call.method === "POST" ? this.#create(call.body) : this.#list(url);
@@ -190,6 +193,29 @@ export class FakeRunpod {
     return Response.json({
       pods: listed.slice(from, from + size).map((pod) => this.#show(pod)),
       pagination: { nextCursor: next, hasNextPage: next !== null },
+    });
+  }
+
+  #catalog({ searchParams }: URL): Response {
+    const [include, product] = ["include", "product"].map((name) => searchParams.get(name));
+    if ((include === null) !== (product === null)) {
+      return problem(400, "Bad Request", "include and product need each other");
+    }
+    const { cost = 0.44, offers = ["NVIDIA A40", "NVIDIA L40S"].map((id) => ({ id, stock: "HIGH" })) } =
+      this.options;
+    return Response.json({
+      gpus: offers.map(({ id, stock, usd = cost }: { id: string; stock: string; usd?: number }) => ({
+        id,
+        name: id.replace("NVIDIA ", ""),
+        pool: null,
+        manufacturer: "NVIDIA",
+        memory: 48,
+        secure: true,
+        community: true,
+        price: { secure: usd, community: usd / 2 },
+        maxCount: { secure: 8, community: 4 },
+        ...(include === "AVAILABILITY" ? { availability: stock, dataCenters: [] } : {}),
+      })),
     });
   }
 
