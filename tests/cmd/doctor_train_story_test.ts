@@ -2,12 +2,17 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { parse, stringify } from "yaml";
 import { type DoctorJson, doctorShape } from "../../lib/cli/doctor_json.ts";
+import { beginRun } from "../../lib/rent/begin.ts";
+import { fileStore, runFolder } from "../../lib/rent/ledger_file.ts";
+import { podVariable } from "../../lib/rent/watchdog_script.ts";
 import { FakeHub, type FakeHubOptions } from "../lab/fake_hub.ts";
 import { FakeRunpod, type FakeRunpodOptions } from "../lab/fake_runpod.ts";
 import { startLaboratory } from "../lab/laboratory.ts";
 import { needing } from "../lab/requirements.ts";
 import { quiet } from "../lab/scenarios.ts";
 import type { Laboratory } from "../lab/types.ts";
+import { exampleRecipe } from "../rent/recipe.ts";
+import { countingRandom, testContext } from "../test_context.ts";
 import { type Launch, steady, tell, toolkit, verbArguments } from "./story.ts";
 
 const accountKey = "rpa_ACCOUNTSECRET0123456789";
@@ -104,6 +109,19 @@ Deno.test({
   },
 });
 
+const stray = {
+  id: "abc",
+  name: "tias-train-old-00000000",
+  status: "RUNNING",
+  env: { [podVariable.name]: "tias-train-old-00000000" },
+};
+const unfinished = beginRun(
+  { ...testContext(), random: countingRandom() },
+  await exampleRecipe(),
+  "night",
+  { fallback: true },
+);
+
 const scenes: readonly (readonly [
   what: string,
   scene: Scene,
@@ -174,6 +192,20 @@ const scenes: readonly (readonly [
     { runpod: { now: () => Date.now() + 3600_000 } },
     ["clock:problem"],
     /60 minutes/,
+  ],
+  [
+    "a Pod and a run are left over",
+    {
+      runpod: {
+        misfortune: ({ path }) =>
+          path.startsWith("/v2/pods")
+            ? { kind: "answer", when: "before", response: () => Response.json({ pods: [stray] }) }
+            : undefined,
+      },
+      spoil: async (root) => await fileStore(runFolder(root, "night")).save(unfinished),
+    },
+    ["pods:warning", "runs:warning"],
+    /no record here knows: tias-train-old-00000000\nRuns that are not over: night/,
   ],
   [
     "a record makes no sense",

@@ -173,3 +173,30 @@ Deno.test("getPod() and deletePod() know an absent Pod", async () => {
   const deleted = await client(() => new Response(null, { status: 204 })).api.deletePod("abc123");
   assert.deepEqual(deleted, { ok: true, value: "deleted" });
 });
+
+Deno.test("listGpus() asks for one cloud's stock and takes that cloud's price, whatever else is missing", async () => {
+  const gpus = [
+    { id: "NVIDIA A40", price: { secure: 0.44, community: 0.31 }, availability: "LOW" },
+    { id: "NVIDIA L40S", price: { secure: 0 }, availability: "PLENTY" },
+    { id: "NVIDIA B200" },
+  ];
+  const { api, sent } = client(json({ gpus }));
+  const rest = [
+    { id: "NVIDIA L40S", hourlyUsd: null, stock: null },
+    { id: "NVIDIA B200", hourlyUsd: null, stock: null },
+  ];
+  for (const [cloud, hourlyUsd] of [["SECURE", 0.44], ["COMMUNITY", 0.31]] as const) {
+    const result = await api.listGpus(cloud);
+    assert.deepEqual(result.ok && result.value, [{ id: "NVIDIA A40", hourlyUsd, stock: "LOW" }, ...rest]);
+    assert.match(
+      sent.at(-1)?.url ?? "",
+      new RegExp(`/catalog/gpus\\?include=AVAILABILITY&product=POD&count=1&cloud=${cloud}$`),
+    );
+  }
+});
+
+Deno.test("listGpus() cannot tell when the answer is no catalog", async () => {
+  const { api } = client(json({ types: [] }));
+  const result = await api.listGpus("SECURE");
+  assert.ok(!result.ok && result.fault.kind === "unclear");
+});
