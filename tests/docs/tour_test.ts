@@ -164,7 +164,7 @@ for (const language of languages) {
   });
 
   Deno.test({
-    ...needing(["ssh", "setsid"], `a rental and its end print what the README shows, in ${language}`),
+    ...needing(["ssh", "setsid", "curl"], `a rental and its end print what the README shows, in ${language}`),
     async fn(t) {
       await using hub = new FakeHub({ pageSize: 100 });
       await using pods = await RunpodLab.start();
