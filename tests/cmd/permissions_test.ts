@@ -85,6 +85,7 @@ Deno.test({
       const { code, stdout } = await new Deno.Command("script", {
         args: ["-qec", command, "/dev/null"],
         cwd: project,
+        env: { NO_COLOR: "" },
         stdin: "null",
       }).output();
       return { code, text: new TextDecoder().decode(stdout) };
