@@ -16,7 +16,7 @@ import { startLaboratory } from "../tests/lab/laboratory.ts";
 import type { Laboratory } from "../tests/lab/types.ts";
 
 const toolkit = fileURLToPath(new URL("..", import.meta.url));
-const rounds = 9;
+const rounds = 20;
 
 async function main(): Promise<void> {
   const world = realContext();
@@ -32,8 +32,15 @@ async function main(): Promise<void> {
     const survey: number[] = [];
     const command: number[] = [];
     for (let round = 0; round < rounds; round++) {
-      raw.push(await timeOf(() => rawProbes(lab)));
-      survey.push(await timeOf(() => surveyServers(world, config, () => ({ seconds: 0, intervalMs: 500 }))));
+      const turns = [
+        async () => raw.push(await timeOf(() => rawProbes(lab))),
+        async () =>
+          survey.push(
+            await timeOf(() => surveyServers(world, config, () => ({ seconds: 0, intervalMs: 500 }))),
+          ),
+      ];
+      // Whoever comes first finds the machine in another mood.
+      for (const turn of round % 2 === 0 ? turns : turns.reverse()) await turn();
       command.push(await timeOf(() => wholeCommand(project)));
     }
     const [a, b, c] = [median(raw), median(survey), median(command)];

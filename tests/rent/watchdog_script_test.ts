@@ -64,6 +64,7 @@ async function makeBench(
     return call.method === "GET" ? Response.json({ id: pod }) : answer(call);
   });
   const running = new Map<number, Deno.ChildProcess>();
+  const outputs: Promise<void>[] = [];
   const state = join(root, "state");
   const stop = async (pid: number) => {
     endGroup(pid);
@@ -114,7 +115,7 @@ async function makeBench(
       }).spawn();
       running.set(child.pid, child);
       for (const stream of [child.stdout, child.stderr]) {
-        stream.text().then((text) => text.includes(key) && leaks.push(text));
+        outputs.push(stream.text().then((text) => void (text.includes(key) && leaks.push(text))));
       }
       return child.pid;
     },
@@ -122,6 +123,7 @@ async function makeBench(
     log: () => Deno.readTextFile(join(state, "log")).catch(() => ""),
     async [Symbol.asyncDispose]() {
       for (const pid of [...running.keys()]) await stop(pid);
+      await Promise.all(outputs);
       await server.shutdown();
       for await (const file of walk(root)) assert.ok(!(await Deno.readTextFile(file)).includes(key), file);
       assert.deepEqual(leaks, []);
