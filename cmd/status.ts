@@ -1,41 +1,22 @@
 import { buildCommand, type Command } from "@stricli/core";
 import { commonFlags, jsonFlag, observeFlag } from "../lib/cli/flags.ts";
-import { jobLines, recentJobs } from "../lib/cli/job_view.ts";
+import { jobLines } from "../lib/cli/job_view.ts";
 import { action, type CliContext, main } from "../lib/cli/program.ts";
-import {
-  observeServers,
-  planSurvey,
-  requireAnswer,
-  type SurveyFlags,
-  type SurveyPlan,
-} from "../lib/cli/survey.ts";
-import { surveyJson } from "../lib/cli/survey_json.ts";
+import { planSurvey, printSurvey, type SurveyFlags, type SurveyPlan, takeSurvey } from "../lib/cli/survey.ts";
 import { surveyLines } from "../lib/cli/survey_view.ts";
 import { openProject } from "../lib/config/project.ts";
-import { selectGpu } from "../lib/gpu/select.ts";
 import type { Context } from "../lib/system/context.ts";
 import { ExitCode } from "../lib/system/errors.ts";
 import type { Texts } from "../lib/text/texts.ts";
 
 async function executeStatus(world: Context, texts: Texts, plan: SurveyPlan): Promise<ExitCode> {
-  const reports = recentJobs(
-    await observeServers(world, texts, plan.config, () => plan.observation),
-    world.clock.now(),
-  );
-  if (plan.json) {
-    const selection = selectGpu(reports, { force: false, noData: false });
-    const choice = selection.kind === "candidates" ? selection.candidates[0] : undefined;
-    await world.out.write(`${JSON.stringify(surveyJson(texts, reports, choice), null, 2)}\n`);
-    requireAnswer(texts, reports);
-    return ExitCode.Done;
-  }
-  requireAnswer(texts, reports);
-  const lines = [
+  const survey = await takeSurvey(world, texts, plan);
+  const { reports } = survey;
+  await printSurvey(world, texts, plan, survey, () => [
     ...jobLines(texts, world.out, plan.config, reports, world.clock.now()),
     "",
     ...surveyLines(texts, world.out, reports),
-  ];
-  await world.out.write(lines.join("\n") + "\n");
+  ]);
   return ExitCode.Done;
 }
 

@@ -1,7 +1,7 @@
 import type { RemoteConfig } from "../config/remote.ts";
 import { reached, type ServerReport } from "../gpu/survey.ts";
 import type { Job } from "../job/types.ts";
-import { attachCommand } from "../ssh/arguments.ts";
+import { attachCommand } from "../ssh/by_hand.ts";
 import type { Output } from "../system/context.ts";
 import { alignRows } from "../text/table.ts";
 import type { Texts } from "../text/texts.ts";

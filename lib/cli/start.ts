@@ -2,7 +2,7 @@ import type { ServerConfig } from "../config/remote.ts";
 import type { Candidate } from "../gpu/select.ts";
 import { reached, type ServerReport } from "../gpu/survey.ts";
 import { readStartOutcome, type StartOutcome, type StartRequest, startScript } from "../job/start.ts";
-import { attachCommand } from "../ssh/arguments.ts";
+import { attachCommand } from "../ssh/by_hand.ts";
 import { runScript } from "../ssh/connection.ts";
 import type { Context } from "../system/context.ts";
 import { ExitCode, message, UserError } from "../system/errors.ts";

@@ -1,12 +1,15 @@
 import type { RemoteConfig, ServerConfig } from "../config/remote.ts";
 import type { Observation } from "../gpu/probe.ts";
+import { type Candidate, selectGpu } from "../gpu/select.ts";
 import { type ServerReport, surveyServers } from "../gpu/survey.ts";
 import { isLocal } from "../ssh/failure.ts";
 import type { Context } from "../system/context.ts";
 import { message, UserError } from "../system/errors.ts";
 import type { Texts } from "../text/texts.ts";
 import type { CommonFlags } from "./flags.ts";
+import { recentJobs } from "./job_view.ts";
 import { warn } from "./report.ts";
+import { surveyJson } from "./survey_json.ts";
 import { failureText } from "./survey_view.ts";
 import { whileWaiting } from "./waiting.ts";
 
@@ -57,6 +60,40 @@ export async function observeServers(
     }
   }
   return reports;
+}
+
+/** What `gpus` and `status` show: every server's report with its recent jobs, and the GPU that `run` would choose. */
+export interface Survey {
+  readonly reports: readonly ServerReport[];
+  readonly choice: Candidate | undefined;
+}
+
+export async function takeSurvey(world: Context, texts: Texts, plan: SurveyPlan): Promise<Survey> {
+  const reports = recentJobs(
+    await observeServers(world, texts, plan.config, () => plan.observation),
+    world.clock.now(),
+  );
+  const selection = selectGpu(reports, { force: false, noData: false });
+  return { reports, choice: selection.kind === "candidates" ? selection.candidates[0] : undefined };
+}
+
+/**
+ * Prints a survey, as JSON when the plan says so, else the lines that `show` makes of it. A program gets its JSON also
+ * when no server could be reached.
+ *
+ * @throws {UserError} as `requireAnswer` does
+ */
+export async function printSurvey(
+  world: Pick<Context, "out">,
+  texts: Texts,
+  plan: SurveyPlan,
+  survey: Survey,
+  show: () => string[],
+): Promise<void> {
+  const { reports, choice } = survey;
+  if (plan.json) await world.out.write(`${JSON.stringify(surveyJson(texts, reports, choice), null, 2)}\n`);
+  requireAnswer(texts, reports);
+  if (!plan.json) await world.out.write(show().join("\n") + "\n");
 }
 
 /**

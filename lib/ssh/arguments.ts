@@ -1,5 +1,4 @@
 import type { RemoteConfig, ServerConfig } from "../config/remote.ts";
-import { shellQuote } from "./quote.ts";
 
 /** What a connection needs to know of the configuration. */
 export type SshSettings = Pick<RemoteConfig, "jump_host" | "connect_timeout_sec" | "ssh_config">;
@@ -72,22 +71,4 @@ export function proxyCommand(settings: SshSettings, program: string): string | u
 export function sshProgram(override: string | undefined, os: string): string {
   if (override !== undefined && override !== "") return override;
   return os === "windows" ? "C:\\Windows\\System32\\OpenSSH\\ssh.exe" : "ssh";
-}
-
-/** The line with which a person attaches to a job's terminal. */
-export function attachCommand(
-  settings: SshSettings,
-  destination: SshDestination,
-  tmuxSocket: string,
-  job: string,
-): string {
-  return [
-    "ssh",
-    ...(settings.ssh_config === undefined ? [] : ["-F", shellQuote(settings.ssh_config)]),
-    ...(settings.jump_host === null ? [] : ["-J", shellQuote(settings.jump_host)]),
-    "-t",
-    shellQuote(`${destination.user}@${destination.address}`),
-    // `=` asks tmux for exactly this name; unquoted, zsh as a login shell would take it for a command to look up.
-    `"tmux -L ${tmuxSocket} attach -t '=${job}'"`,
-  ].join(" ");
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { temporaryFolder, writePrograms } from "../shell.ts";
-import { attachCommand, sshArguments, sshProgram, type SshSettings } from "../../lib/ssh/arguments.ts";
+import { sshArguments, sshProgram, type SshSettings } from "../../lib/ssh/arguments.ts";
+import { attachCommand } from "../../lib/ssh/by_hand.ts";
 
 const direct: SshSettings = { jump_host: null, connect_timeout_sec: 15 };
 const newton = { user: "hasegawa", address: "192.168.23.14" };
