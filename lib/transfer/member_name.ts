@@ -22,10 +22,16 @@ export const reservedNames: readonly string[] = [
   ...["COM", "LPT"].flatMap((port) => Array.from("0123456789¹²³", (digit) => port + digit)),
 ];
 
+const reserved = new Set(reservedNames);
+
 // Zero-width, bidirectional and other invisible characters: a name would not read as what it is.
 const invisible = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
 // deno-lint-ignore no-control-regex
 const control = /[\u0000-\u001f\u007f-\u009f]/;
+
+const encoder = new TextEncoder();
+// A byte order mark must not vanish from the name.
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** What makes `segment` a name that some system cannot hold or would read as another, or `undefined`. */
 export function faultOfSegment(segment: string): RefusalRule | undefined {
@@ -40,8 +46,11 @@ export function faultOfSegment(segment: string): RefusalRule | undefined {
   // Windows drops them, so `.. ` would become `..`.
   if (/[. ]$/.test(segment)) return "trailing_dot_or_space";
   const base = (segment.split(".")[0] ?? "").replace(/ +$/, "").toUpperCase();
-  if (reservedNames.includes(base)) return "reserved_name";
-  if (new TextEncoder().encode(segment).length > maxSegmentBytes) return "name_too_long";
+  if (reserved.has(base)) return "reserved_name";
+  // A unit of UTF-16 takes three bytes at most.
+  if (segment.length * 3 > maxSegmentBytes && encoder.encode(segment).length > maxSegmentBytes) {
+    return "name_too_long";
+  }
   return undefined;
 }
 
@@ -62,8 +71,7 @@ export function judgeName(bytes: Uint8Array): NameJudgement {
   if (bytes.includes(0x5c)) return fault("backslash");
   let text: string;
   try {
-    // A byte order mark must not vanish from the name.
-    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    text = decoder.decode(bytes);
   } catch {
     return fault("not_utf8");
   }
@@ -89,6 +97,8 @@ export function judgeName(bytes: Uint8Array): NameJudgement {
  * Lower case comes first, or the capital sharp s would stay apart from `ss`.
  */
 export function foldName(name: string): string {
+  // deno-lint-ignore no-control-regex
+  if (/^[\u0000-\u007f]*$/.test(name)) return name.toUpperCase();
   return name.normalize("NFD").toLowerCase().toUpperCase().normalize("NFC");
 }
 

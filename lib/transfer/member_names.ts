@@ -5,7 +5,10 @@ import type { RefusalRule } from "./refusal.ts";
 export class MemberNames {
   /** Folded path → the path as it was spelled first. */
   readonly #files = new Map<string, string>();
-  readonly #directories = new Map<string, string>();
+  /** Folded. */
+  readonly #directories = new Set<string>();
+  /** The directories as they were spelled: most files are in one that is known. */
+  readonly #spelled = new Set<string>();
 
   /** Takes a file's path in; a rule when it cannot stand beside the others. */
   addFile(path: string): RefusalRule | undefined {
@@ -23,13 +26,13 @@ export class MemberNames {
   addDirectory(path: string): RefusalRule | undefined {
     for (let end = path.length; end !== -1; end = path.lastIndexOf("/", end - 1)) {
       const directory = path.slice(0, end);
-      const key = foldName(directory);
-      const same = this.#directories.get(key);
       // With it, all above it are known already.
-      if (same === directory) return undefined;
-      if (same !== undefined) return "collision";
+      if (this.#spelled.has(directory)) return undefined;
+      const key = foldName(directory);
+      if (this.#directories.has(key)) return "collision";
       if (this.#files.has(key)) return "file_as_directory";
-      this.#directories.set(key, directory);
+      this.#directories.add(key);
+      this.#spelled.add(directory);
     }
     return undefined;
   }

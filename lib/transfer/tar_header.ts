@@ -14,7 +14,7 @@ export interface TarHeader {
   readonly format: HeaderFormat;
   /** The type flag as a character; `"\0"` is the seventh edition's regular file. */
   readonly type: string;
-  /** Bytes of the path: the name field, behind the prefix where the format has one. */
+  /** Bytes of the path: the name field, behind the prefix where the format has one. A part of the block itself. */
   readonly name: Uint8Array;
   /** Bytes of the body, exactly; it may be far beyond what any number type but this one holds. */
   readonly size: bigint;
@@ -39,21 +39,21 @@ export function parseHeader(block: Uint8Array): TarHeader {
   const format = headerFormat(block);
   const type = String.fromCharCode(block[156] ?? 0);
   const size = readSize(block.subarray(124, 136), format);
-  const mode = readOctal(block.subarray(100, 108)) ?? 0n;
+  const mode = readOctal(block.subarray(100, 108)) ?? 0;
   for (const [start, end] of plainNumbers) refuseNonsense(block.subarray(start, end));
   // The name fields of extension headers are made up by their writers and mean nothing.
   const name = "xgLK".includes(type) ? new Uint8Array() : headerName(block, format);
   if (format !== "ustar") refuseMixture(block);
-  return { format, type, name, size, executable: (mode & 0o100n) !== 0n };
+  return { format, type, name, size, executable: (mode & 0o100) !== 0 };
 }
 
 /** The sum of all bytes, the checksum's own field counted as spaces. Unsigned, as POSIX has it. */
-function checksum(block: Uint8Array): bigint {
+function checksum(block: Uint8Array): number {
   let sum = 8 * space;
   for (let at = 0; at < blockBytes; at++) {
     if (at < 148 || at >= 156) sum += block[at] ?? 0;
   }
-  return BigInt(sum);
+  return sum;
 }
 
 function headerFormat(block: Uint8Array): HeaderFormat {
@@ -64,17 +64,33 @@ function headerFormat(block: Uint8Array): HeaderFormat {
   throw new Refusal("magic");
 }
 
-/** Octal digits, blanks in front, a blank or NULs behind. `undefined` for anything else, an empty field too. */
-function readOctal(field: Uint8Array): bigint | undefined {
-  const text = String.fromCharCode(...field);
-  const digits = /^ *([0-7]+)[ \0]*$/.exec(text)?.[1];
-  return digits === undefined ? undefined : BigInt(`0o${digits}`);
+/** Octal digits, blanks in front, blanks or NULs behind. `undefined` for anything else, an empty field too. */
+function readOctal(field: Uint8Array): number | undefined {
+  const { digits, value } = scanOctal(field);
+  return digits > 0 ? value : undefined;
 }
 
 /** Accepts digits, nothing at all, or the binary form. @throws {Refusal} `number` */
 function refuseNonsense(field: Uint8Array): void {
   const isBinary = field[0] === 0x80 || field[0] === 0xff;
-  if (!isBinary && !/^ *[0-7]*[ \0]*$/.test(String.fromCharCode(...field))) throw new Refusal("number");
+  if (!isBinary && scanOctal(field).digits < 0) throw new Refusal("number");
+}
+
+/**
+ * The number of octal digits in a field and what they mean; -1 digits where something else is in it. A field has
+ * twelve bytes at most, so that the value is exact.
+ */
+function scanOctal(field: Uint8Array): { readonly digits: number; readonly value: number } {
+  let at = 0;
+  while (field[at] === space) at++;
+  const start = at;
+  let value = 0;
+  for (let digit = field[at] ?? 0; digit >= 0x30 && digit <= 0x37; digit = field[++at] ?? 0) {
+    value = value * 8 + digit - 0x30;
+  }
+  const digits = at - start;
+  while (at < field.length && (field[at] === space || field[at] === 0)) at++;
+  return { digits: at === field.length ? digits : -1, value };
 }
 
 /**
@@ -86,7 +102,7 @@ function readSize(field: Uint8Array, format: HeaderFormat): bigint {
   if ((first & 0x80) === 0) {
     const size = readOctal(field);
     if (size === undefined) throw new Refusal("number");
-    return size;
+    return BigInt(size);
   }
   if (first !== 0x80) throw new Refusal("number");
   const size = field.subarray(1).reduce((value, byte) => value * 256n + BigInt(byte), 0n);
@@ -111,9 +127,9 @@ function headerName(block: Uint8Array, format: HeaderFormat): Uint8Array {
 /** A text field up to its first NUL. What stands behind it would be read by some and not by others. */
 export function untilNul(field: Uint8Array): Uint8Array {
   const end = field.indexOf(0);
-  if (end === -1) return field.slice();
-  if (field.subarray(end).some((byte) => byte !== 0)) throw new Refusal("nul_in_name");
-  return field.slice(0, end);
+  if (end === -1) return field;
+  if (!isZero(field.subarray(end))) throw new Refusal("nul_in_name");
+  return field.subarray(0, end);
 }
 
 /**
@@ -122,5 +138,13 @@ export function untilNul(field: Uint8Array): Uint8Array {
  * a prefix; so there must be nothing.
  */
 function refuseMixture(block: Uint8Array): void {
-  if (block.subarray(345, 512).some((byte) => byte !== 0)) throw new Refusal("format_mixture");
+  if (!isZero(block.subarray(345, 512))) throw new Refusal("format_mixture");
+}
+
+/** Whether all bytes are zero. (A plain loop: `every` calls a function for each of them.) */
+export function isZero(bytes: Uint8Array): boolean {
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] !== 0) return false;
+  }
+  return true;
 }

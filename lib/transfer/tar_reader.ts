@@ -2,7 +2,7 @@ import { judgeName, maskName } from "./member_name.ts";
 import { MemberNames } from "./member_names.ts";
 import { parsePax, type PaxRecords } from "./pax.ts";
 import { Refusal, type RefusalRule } from "./refusal.ts";
-import { blockBytes, parseHeader, type TarHeader, untilNul } from "./tar_header.ts";
+import { blockBytes, isZero, parseHeader, type TarHeader, untilNul } from "./tar_header.ts";
 import { leadsToWhitelisted, matchesWhitelist, type Pattern } from "./whitelist.ts";
 
 /** A regular file of the archive that broke no rule by itself. */
@@ -140,7 +140,7 @@ export class TarReader {
 
   #takeZeros(bytes: Uint8Array, state: { at: "fill" | "end"; left: number }, rule: RefusalRule): number {
     const part = bytes.subarray(0, state.left);
-    if (part.length === 0 || part.some((byte) => byte !== 0)) throw new Refusal(rule);
+    if (part.length === 0 || !isZero(part)) throw new Refusal(rule);
     state.left -= part.length;
     if (state.left === 0 && state.at === "fill") this.#state = { at: "header" };
     return part.length;
@@ -156,7 +156,7 @@ export class TarReader {
     this.#blockFilled += part.length;
     if (this.#blockFilled === blockBytes) {
       this.#blockFilled = 0;
-      if (this.#block.every((byte) => byte === 0)) this.#readZeroBlock();
+      if (isZero(this.#block)) this.#readZeroBlock();
       else this.#readHeader();
     }
     return part.length;

@@ -46,6 +46,7 @@ function startsAlike(pattern: readonly string[], segments: readonly string[]): b
  * by a name chosen for that.)
  */
 function matchesSegment(pattern: string, segment: string): boolean {
+  if (!/[*?]/.test(pattern)) return pattern === segment;
   const wanted = Array.from(pattern);
   const given = Array.from(segment);
   let at = 0;
