@@ -54,7 +54,7 @@ export interface ProcessStatus {
 export interface RunningProcess {
   /** To be closed by whoever starts the program. */
   readonly stdin: WritableStream<Uint8Array>;
-  /** To be read or cancelled by whoever starts the program. */
+  /** A stream of bytes, to be read or cancelled by whoever starts the program. */
   readonly stdout: ReadableStream<Uint8Array>;
   /** To be read or cancelled by whoever starts the program. */
   readonly stderr: ReadableStream<Uint8Array>;

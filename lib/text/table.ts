@@ -1,4 +1,4 @@
-import stringWidth from "string-width";
+import stringWidth from "fast-string-width";
 
 /** Columns that `text` takes on a terminal: two for a wide character, none for a colour sequence. */
 export function width(text: string): number {

@@ -125,7 +125,8 @@ async function receive(
   const watch = watchForSilence(deps, patience, () => connection.close());
   let sent: Sent;
   try {
-    sent = await readSent(watch.through(connection.body()), connection.nonce, {
+    sent = await readSent(connection.body(), connection.nonce, {
+      heard: watch.heard,
       plan(plan) {
         // What is too much already by the server's own account need not come first.
         if (plan.files > request.limits.maxMembers) throw new Refusal("too_many_members");
@@ -164,7 +165,7 @@ function judgeSent(sent: Sent, reader: TarReader, onlyPlan: boolean): Received {
   return { kind: "received", plan, summary };
 }
 
-/** Calls `giveUp` when nothing has come through for `patience` milliseconds. */
+/** Calls `giveUp` when nothing was heard for `patience` milliseconds. */
 function watchForSilence(deps: Pick<PullDeps, "clock">, patience: number, giveUp: () => Promise<unknown>) {
   const over = new AbortController();
   let count = 0;
@@ -180,12 +181,8 @@ function watchForSilence(deps: Pick<PullDeps, "clock">, patience: number, giveUp
     }
   })();
   return {
-    async *through(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-      for await (const chunk of chunks) {
-        count++;
-        yield chunk;
-      }
-    },
+    /** Something has come. */
+    heard: () => void count++,
     silent: () => silent,
     end: () => over.abort(),
   };

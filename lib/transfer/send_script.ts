@@ -110,10 +110,9 @@ s,.*,!,
 p'
 
 found=$({ find . -type f ! -path '*[[:cntrl:]]*' $single -print 2>/dev/null || echo "?"; } | sed -n "$filter")
-count() { printf '%s\n' "$found" | grep -c "$1"; }
-files=$(count '^\./')
-unportable=$(count '^!$')
-unread=$(count '^?$')
+read -r files unportable unread <<END
+$(printf '%s\n' "$found" | awk '{ n[substr($0, 1, 1)]++ } END { print n["."] + 0, n["!"] + 0, n["?"] + 0 }')
+END
 names=$(printf '%s\n' "$found" | sed -n '/^\.\//p')
 # Names that are too many for one command line would become several archives.
 [ -z "$listless" ] || [ "${"$"}{#names}" -lt 20000 ] || problem no_tar
@@ -121,8 +120,10 @@ all=$(find . ! -type d -exec sh -c 'echo "$#"' sh {} + 2>/dev/null | awk '{ n +=
 left=$((all > files ? all - files : 0))
 bytes=0
 if [ "$files" -gt 0 ]; then
-  bytes=$(printf '%s\n' "$names" | quoted | xargs ls -lnd 2>/dev/null |
-    awk '{ n += $5 } END { printf "%.0f", n }')
+  if stat -c %s . >/dev/null 2>&1; then sizes() { xargs stat -c %s; }
+  else sizes() { xargs ls -lnd | awk '{ print $5 }'; }
+  fi
+  bytes=$(printf '%s\n' "$names" | quoted | sizes 2>/dev/null | awk '{ n += $1 } END { printf "%.0f", n }')
 fi
 mark section plan
 printf '%s\n' "files $files" "bytes $bytes" "left $left" "unportable $unportable" "unread $unread"
@@ -136,10 +137,10 @@ relay() {
     { tee /dev/fd/5 /dev/fd/6 >&4 2>/dev/null; } 5>&1 | { value=$(sha256); echo "sha256 $value" >&3; }
   } 6>&1 | { value=$(wc -c); echo "length $value" >&3; }
 }
-# With much to send, one process in the place of four is worth looking for: every byte goes through one pipe less.
-if [ "$bytes" -gt 16777216 ] && python3 -I -S -c 'import hashlib' >/dev/null 2>&1; then
-  relay() {
-    python3 -I -S -c '
+# With much to send, one process in the place of four is worth trying: every byte goes through one pipe less. A Python
+# that cannot begin leaves the archive to the others; after one that stopped midway they tell a length that is not it.
+relay_at_once() {
+  python3 -I -S -c '
 import hashlib, os
 digest = hashlib.sha256()
 length = 0
@@ -154,10 +155,10 @@ while True:
 print("length", length)
 print("sha256", digest.hexdigest())
 ' >&3 2>/dev/null
-  }
-fi
+}
+[ "$bytes" -gt 16777216 ] || relay_at_once() { false; }
 mark archive
-outcome=$({ { printf '%s\n' "$names" | pack "$@" 2>/dev/null 4>&-; echo "tar $?" >&3; } | relay; } 3>&1)
+outcome=$({ { printf '%s\n' "$names" | pack "$@" 2>/dev/null 4>&-; echo "tar $?" >&3; } | { relay_at_once || relay; }; } 3>&1)
 mark section trailer
 printf '%s\n' "members $files" "$outcome"
 mark end trailer 0

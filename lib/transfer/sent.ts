@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { parseTranscript, sectionOf } from "../ssh/framing.ts";
 import { type SendProblem, sendProblems } from "./send_script.ts";
 
@@ -41,8 +40,10 @@ export interface Sent {
 }
 
 export interface SentHandlers {
+  /** Something has come, whatever it is. */
+  heard?(): void;
   plan(plan: SendPlan): void;
-  /** The next bytes of the archive. */
+  /** The next bytes of the archive; they are good for the length of this call. */
   archive(bytes: Uint8Array): void;
 }
 
@@ -60,6 +61,8 @@ export async function readSent(
   nonce: string,
   handlers: SentHandlers,
 ): Promise<Sent> {
+  // Loading it takes a while; by now ssh is logging in meanwhile.
+  const { createHash } = await import("node:crypto");
   const archiveMark = Buffer.from(`\n@@${nonce} archive\n`);
   const doneMark = Buffer.from(`\n@@${nonce} done\n`);
   const trailerMark = Buffer.from(`\n@@${nonce} section trailer\n`);
@@ -70,9 +73,10 @@ export async function readSent(
   };
   let head = Buffer.alloc(0);
   let inArchive = false;
-  const held = new HeldChunks(tailBytes, accept);
+  let tail = Buffer.alloc(0);
 
   for await (const chunk of body) {
+    handlers.heard?.();
     let rest: Uint8Array = chunk;
     if (!inArchive) {
       head = Buffer.concat([head, chunk]);
@@ -87,12 +91,11 @@ export async function readSent(
       const plan = readPlan(head.toString(), nonce);
       if (plan !== undefined) handlers.plan(plan);
     }
-    held.push(rest);
+    tail = holdBack(tail, rest, accept);
     // Windows' ssh may never end by itself.
-    if (held.last(2 * doneMark.length).includes(doneMark)) break;
+    if (tail.subarray(-2 * doneMark.length).includes(doneMark)) break;
   }
 
-  const tail = held.rest();
   const trailerAt = tail.lastIndexOf(trailerMark);
   const end = trailerAt === -1 ? tail.length : trailerAt;
   if (end > 0) accept(tail.subarray(0, end));
@@ -106,46 +109,21 @@ export async function readSent(
   };
 }
 
-/** Passes chunks on, whole and uncopied, when at least so many bytes have come after them. */
-class HeldChunks {
-  readonly #least: number;
-  readonly #pass: (chunk: Uint8Array) => void;
-  readonly #chunks: Uint8Array[] = [];
-  #length = 0;
-
-  constructor(least: number, pass: (chunk: Uint8Array) => void) {
-    this.#least = least;
-    this.#pass = pass;
+/** Passes on all but the last {@linkcode tailBytes} of what was held back and what has come; returns the rest. */
+function holdBack(
+  held: Buffer<ArrayBuffer>,
+  bytes: Uint8Array,
+  pass: (bytes: Uint8Array) => void,
+): Buffer<ArrayBuffer> {
+  if (bytes.length < tailBytes) {
+    const all = Buffer.concat([held, bytes]);
+    const end = Math.max(0, all.length - tailBytes);
+    if (end > 0) pass(all.subarray(0, end));
+    return all.subarray(end);
   }
-
-  push(chunk: Uint8Array): void {
-    if (chunk.length === 0) return;
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
-    for (let [first] = this.#chunks; first !== undefined; [first] = this.#chunks) {
-      if (this.#length - first.length < this.#least) return;
-      this.#chunks.shift();
-      this.#length -= first.length;
-      this.#pass(first);
-    }
-  }
-
-  /** The last bytes so far, `count` of them where there are so many. */
-  last(count: number): Buffer {
-    const parts: Uint8Array[] = [];
-    let missing = count;
-    for (let index = this.#chunks.length - 1; index >= 0 && missing > 0; index--) {
-      const part = this.#chunks[index]?.subarray(-missing) ?? new Uint8Array();
-      parts.unshift(part);
-      missing -= part.length;
-    }
-    return Buffer.concat(parts);
-  }
-
-  /** Everything that has not been passed on. */
-  rest(): Buffer {
-    return Buffer.concat(this.#chunks);
-  }
+  if (held.length > 0) pass(held);
+  if (bytes.length > tailBytes) pass(bytes.subarray(0, -tailBytes));
+  return Buffer.from(bytes.subarray(-tailBytes));
 }
 
 function readPlan(text: string, nonce: string): SendPlan | undefined {

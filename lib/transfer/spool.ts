@@ -1,10 +1,16 @@
-import { dirname, join } from "node:path";
+import { join, sep } from "node:path";
 import type { Disk, DiskFile } from "./disk.ts";
 import { Staging } from "./staging.ts";
 import type { Member, MemberSink } from "./tar_reader.ts";
 
-/** Bytes of bodies that are held in memory before they go to files. */
-export const memoryBytes = 64 * 1024 * 1024;
+/**
+ * Bytes of bodies that are held in memory. A larger archive goes to files as it comes: while the next ones are still
+ * on their way there is time to make them.
+ */
+export const memoryBytes = 8 * 1024 * 1024;
+
+/** Bytes of one write. Whole blocks, in their places in the file, are what a file system takes in fastest. */
+const blockBytes = 64 * 1024;
 
 export interface SpoolDeps {
   readonly disk: Disk;
@@ -13,24 +19,31 @@ export interface SpoolDeps {
   random(length: number): Uint8Array;
 }
 
-/** Where a member's body is while the archive is being judged. */
-type Held =
-  | { readonly member: Member; readonly parts: Uint8Array[] }
-  | { readonly member: Member; readonly path: string };
+/** A member in memory. */
+interface Held {
+  readonly member: Member;
+  readonly parts: Uint8Array[];
+}
 
 /**
- * Keeps the bodies of an archive that is still being judged: in memory, and beyond {@linkcode memoryBytes} each in a
- * file of its own, with mode 0600 and a number for a name. Kept as separate files rather than as one, a checkpoint of
- * many gigabytes is written once and its space is needed once; placing it is a rename.
+ * Keeps the members of an archive that is still being judged: in memory, and beyond {@linkcode memoryBytes} in the
+ * staging folder, where nobody else can come, with mode 0600 until all of it is accepted. Each is a file of its own
+ * there, so that a checkpoint of many gigabytes is written once and its space is needed once; placing is a rename.
  */
 export class Spool implements MemberSink {
   readonly #deps: SpoolDeps;
   readonly #memoryBytes: number;
-  readonly #held: Held[] = [];
+  #held: Held[] = [];
   #bytesInMemory = 0;
-  #spilled = false;
+  #toFiles = false;
   #staging: Staging | undefined;
+  /** Those that were made, by their path in the archive. */
+  readonly #directories = new Map<string, string>();
+  readonly #files: { readonly path: string; readonly mode: number }[] = [];
   #open: DiskFile | undefined;
+  /** What the open file has still to be given, up to `#filled`. */
+  readonly #block = new Uint8Array(blockBytes);
+  #filled = 0;
 
   constructor(deps: SpoolDeps, limit = memoryBytes) {
     this.#deps = deps;
@@ -39,94 +52,105 @@ export class Spool implements MemberSink {
 
   /** Says how many bytes will come: what does not fit into memory need not be held there first. */
   expect(bytes: number): void {
-    this.#spilled ||= bytes > this.#memoryBytes;
+    this.#toFiles ||= bytes > this.#memoryBytes;
   }
 
   member(member: Member): void {
-    if (this.#spilled) this.#startFile(member);
+    if (this.#toFiles) this.#startFile(member, 0o600);
     else this.#held.push({ member, parts: [] });
   }
 
   body(bytes: Uint8Array): void {
-    if (this.#open !== undefined) return this.#open.write(bytes);
+    if (this.#toFiles) return this.#write(bytes);
     const last = this.#held.at(-1);
-    if (last === undefined || !("parts" in last)) throw new Error("a body came before its member");
-    // A small part would keep the whole chunk in memory; a large one is not worth a copy.
-    const isMost = bytes.length * 2 > bytes.buffer.byteLength;
-    last.parts.push(isMost ? bytes : bytes.slice());
+    if (last === undefined) throw new Error("a body came before its member");
+    last.parts.push(bytes.slice());
     this.#bytesInMemory += bytes.length;
-    if (this.#bytesInMemory > this.#memoryBytes) this.#spill();
+    if (this.#bytesInMemory > this.#memoryBytes) {
+      this.#toFiles = true;
+      this.#fileHeld(() => 0o600);
+    }
   }
 
   /**
-   * Makes the tree of the accepted archive inside the staging folder, where nobody else can come: every file whole,
-   * under its own name, with its final mode. Only for an archive that was accepted.
+   * Completes the tree of the accepted archive in the staging folder: every file whole, under its own name, with its
+   * final mode. Only for an archive that was accepted.
    *
    * @returns the folder that is to become the run's
    */
   stage(): string {
-    this.#closeFile();
-    const { disk } = this.#deps;
-    const staging = this.#openStaging();
-    const made = new Set<string>();
-    const makeDirectory = (path: string) => {
-      if (made.has(path)) return;
-      if (path !== staging.tree) makeDirectory(dirname(path));
-      disk.makeDirectory(path, 0o777);
-      made.add(path);
-    };
-    makeDirectory(staging.tree);
-    for (const held of this.#held.splice(0)) {
-      const mode = held.member.executable ? 0o755 : 0o644;
-      const target = join(staging.tree, held.member.path);
-      makeDirectory(dirname(target));
-      if ("path" in held) {
-        disk.setMode(held.path, mode & ~staging.umask);
-        disk.rename(held.path, target);
-      } else {
-        writeFile(disk.create(target, mode), held.parts);
-      }
-    }
-    return staging.tree;
+    this.#completeFile();
+    const { tree, umask } = this.#openStaging();
+    for (const { path, mode } of this.#files) this.#deps.disk.setMode(path, mode & ~umask);
+    this.#fileHeld(finalMode);
+    this.#completeFile();
+    this.#makeDirectory("");
+    return tree;
   }
 
   /** Removes everything that was not placed. */
   remove(): void {
-    this.#closeFile();
+    this.#open?.close();
+    this.#open = undefined;
     this.#staging?.remove();
     this.#staging = undefined;
-    this.#held.length = 0;
+    this.#held = [];
   }
 
-  #spill(): void {
-    this.#spilled = true;
-    for (const held of this.#held.splice(0)) {
-      this.#startFile(held.member);
-      if ("parts" in held) { for (const part of held.parts) this.#open?.write(part); }
+  /** Moves what is in memory into files; the last one stays open. */
+  #fileHeld(mode: (member: Member) => number): void {
+    for (const { member, parts } of this.#held) {
+      this.#startFile(member, mode(member));
+      for (const part of parts) this.#write(part);
     }
+    this.#held = [];
   }
 
-  #startFile(member: Member): void {
-    this.#closeFile();
-    const path = this.#openStaging().numbered(this.#held.length);
-    this.#held.push({ member, path });
-    this.#open = this.#deps.disk.create(path, 0o600);
+  #startFile(member: Member, mode: number): void {
+    this.#completeFile();
+    const name = member.path.lastIndexOf("/") + 1;
+    const path = this.#makeDirectory(member.path.slice(0, name)) + sep + member.path.slice(name);
+    this.#open = this.#deps.disk.create(path, mode);
+    this.#files.push({ path, mode: finalMode(member) });
+  }
+
+  /** @param path in the archive, with a slash behind it; empty for the tree itself */
+  #makeDirectory(path: string): string {
+    const made = this.#directories.get(path);
+    if (made !== undefined) return made;
+    if (path !== "") this.#makeDirectory(path.slice(0, path.lastIndexOf("/", path.length - 2) + 1));
+    const directory = join(this.#openStaging().tree, path.slice(0, -1));
+    this.#deps.disk.makeDirectory(directory, 0o777);
+    this.#directories.set(path, directory);
+    return directory;
   }
 
   #openStaging(): Staging {
     return this.#staging ??= new Staging(this.#deps.disk, this.#deps.runs, this.#deps.random);
   }
 
-  #closeFile(): void {
+  #write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      const part = bytes.subarray(at, at + blockBytes - this.#filled);
+      this.#block.set(part, this.#filled);
+      this.#filled += part.length;
+      at += part.length;
+      if (this.#filled === blockBytes) this.#flush();
+    }
+  }
+
+  #flush(): void {
+    if (this.#filled > 0) this.#open?.write(this.#block.subarray(0, this.#filled));
+    this.#filled = 0;
+  }
+
+  #completeFile(): void {
+    this.#flush();
     this.#open?.close();
     this.#open = undefined;
   }
 }
 
-function writeFile(file: DiskFile, parts: readonly Uint8Array[]): void {
-  try {
-    for (const part of parts) file.write(part);
-  } finally {
-    file.close();
-  }
+function finalMode(member: Member): number {
+  return member.executable ? 0o755 : 0o644;
 }

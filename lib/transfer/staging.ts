@@ -37,14 +37,9 @@ export class Staging {
     return mode === null ? 0 : 0o666 & ~mode;
   }
 
-  /** Where the tree of an accepted archive is made. */
+  /** Where the tree of an archive is made. */
   get tree(): string {
     return join(this.#folder, "tree");
-  }
-
-  /** Where the body of an archive's `number`-th member waits for the judgement. */
-  numbered(number: number): string {
-    return join(this.#folder, String(number));
   }
 
   /** Removes the folder and what is left in it, and `runs` if it was made for it and nothing came into it. */

@@ -42,21 +42,22 @@ function startsAlike(pattern: readonly string[], segments: readonly string[]): b
 
 /**
  * Matches one segment in time proportional to the product of both lengths, however many stars the pattern has: on a
- * mismatch only the last star takes one character more. (A regular expression made of it could be led to backtrack
- * by a name chosen for that.)
+ * mismatch only the last star takes one unit of UTF-16 more. (A regular expression made of it could be led to
+ * backtrack by a name chosen for that.)
  */
 function matchesSegment(pattern: string, segment: string): boolean {
-  if (!/[*?]/.test(pattern)) return pattern === segment;
-  const wanted = Array.from(pattern);
-  const given = Array.from(segment);
   let at = 0;
   let star = -1;
   let starTook = 0;
-  for (let index = 0; index < given.length;) {
-    if (wanted[at] === "*") {
+  for (let index = 0; index < segment.length;) {
+    if (pattern[at] === "*") {
       star = at++;
       starTook = index;
-    } else if (at < wanted.length && (wanted[at] === "?" || wanted[at] === given[index])) {
+    } else if (pattern[at] === "?") {
+      at++;
+      // A character beyond the basic plane is two units.
+      index += (segment.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+    } else if (at < pattern.length && pattern[at] === segment[index]) {
       at++;
       index++;
     } else if (star !== -1) {
@@ -66,6 +67,6 @@ function matchesSegment(pattern: string, segment: string): boolean {
       return false;
     }
   }
-  while (wanted[at] === "*") at++;
-  return at === wanted.length && given.length > 0;
+  while (pattern[at] === "*") at++;
+  return at === pattern.length && segment.length > 0;
 }

@@ -1,4 +1,5 @@
 import type { ProcessSpec, ProcessStatus, RunningProcess } from "../../lib/system/context.ts";
+import { byteStream } from "../system/byte_stream.ts";
 
 /** A program that a test plays: it prints and ends when the test says so. */
 export class FakeProcess implements RunningProcess {
@@ -27,7 +28,7 @@ export class FakeProcess implements RunningProcess {
     const err = controlled();
     this.#out = out.controller;
     this.#err = err.controller;
-    this.stdout = out.stream;
+    this.stdout = byteStream(out.stream);
     this.stderr = err.stream;
     const { promise, resolve } = Promise.withResolvers<ProcessStatus>();
     this.status = promise;

@@ -6,6 +6,7 @@ import type { ServerConfig } from "../../lib/config/remote.ts";
 import { type Disk, realDisk } from "../../lib/transfer/disk.ts";
 import { type PullDeps, type PullListener, type PullOutcome, pullRun } from "../../lib/transfer/pull.ts";
 import { parsePattern, type Pattern } from "../../lib/transfer/whitelist.ts";
+import { byteStream } from "../system/byte_stream.ts";
 import { wide } from "./reading.ts";
 
 const server: ServerConfig = {
@@ -93,7 +94,7 @@ export class LocalServer implements AsyncDisposable {
       os: Deno.build.os,
       random: (length) => crypto.getRandomValues(new Uint8Array(length)),
       interrupted: options.interrupted ?? new AbortController().signal,
-      start: ({ args }) => this.#start(args.at(-1) ?? "", options.through ?? ((stdout) => stdout)),
+      start: ({ args }) => this.#start(args.at(-1) ?? "", options.through),
       disk: options.disk ?? realDisk,
       ...(options.patience === undefined ? {} : { patience: options.patience }),
     };
@@ -126,7 +127,7 @@ export class LocalServer implements AsyncDisposable {
     return found;
   }
 
-  #start(command: string, through: NonNullable<PullOptions["through"]>): RunningProcess {
+  #start(command: string, through: PullOptions["through"]): RunningProcess {
     const child = new Deno.Command("sh", {
       args: ["-c", command],
       cwd: this.home,
@@ -139,7 +140,7 @@ export class LocalServer implements AsyncDisposable {
     this.#ends.push(promise);
     return {
       stdin: child.stdin,
-      stdout: through(child.stdout),
+      stdout: through === undefined ? child.stdout : byteStream(through(child.stdout)),
       stderr: child.stderr.pipeThrough(new TransformStream({ flush: () => resolve() })),
       status: child.status,
       kill() {

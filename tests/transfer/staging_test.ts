@@ -46,7 +46,7 @@ Deno.test("removeLeftovers() waits for a pull that is alive, and takes what a de
     // Long enough to be over, if it did not wait.
     await new Promise((resolve) => setTimeout(resolve, 100));
     assert.equal(over, false);
-    await Deno.writeTextFile(staging.numbered(0), "still mine");
+    await Deno.writeTextFile(staging.tree, "still mine");
     staging.remove();
     await cleaning;
     assert.equal(realDisk.kind(dead), undefined);
