@@ -3,12 +3,8 @@ import type { Disk, DiskFile } from "./disk.ts";
 import { Staging } from "./staging.ts";
 import type { Member, MemberSink } from "./tar_reader.ts";
 
-/**
- * Bytes of bodies that are held in memory. A larger archive goes to files as it comes: while the next ones are still
- * on their way there is time to make them.
- */
-export const memoryBytes = 8 * 1024 * 1024;
-
+/** Bytes of bodies that are held in memory. More go to files as they come. */
+export const memoryBytes = 64 * 1024 * 1024;
 /** Bytes of one write. Whole blocks, in their places in the file, are what a file system takes in fastest. */
 const blockBytes = 64 * 1024;
 
@@ -19,12 +15,6 @@ export interface SpoolDeps {
   random(length: number): Uint8Array;
 }
 
-/** A member in memory. */
-interface Held {
-  readonly member: Member;
-  readonly parts: Uint8Array[];
-}
-
 /**
  * Keeps the members of an archive that is still being judged: in memory, and beyond {@linkcode memoryBytes} in the
  * staging folder, where nobody else can come, with mode 0600 until all of it is accepted. Each is a file of its own
@@ -33,15 +23,16 @@ interface Held {
 export class Spool implements MemberSink {
   readonly #deps: SpoolDeps;
   readonly #memoryBytes: number;
-  #held: Held[] = [];
-  #bytesInMemory = 0;
+  /** Members in memory, and their bodies one behind the other. */
+  #held: Member[] = [];
+  #bodies = new Bytes();
   #toFiles = false;
   #staging: Staging | undefined;
   /** Those that were made, by their path in the archive. */
   readonly #directories = new Map<string, string>();
   readonly #files: { readonly path: string; readonly mode: number }[] = [];
   #open: DiskFile | undefined;
-  /** What the open file has still to be given, up to `#filled`. */
+  /** What the open file is still to be given, up to `#filled`. */
   readonly #block = new Uint8Array(blockBytes);
   #filled = 0;
 
@@ -57,19 +48,15 @@ export class Spool implements MemberSink {
 
   member(member: Member): void {
     if (this.#toFiles) this.#startFile(member, 0o600);
-    else this.#held.push({ member, parts: [] });
+    else this.#held.push(member);
   }
 
   body(bytes: Uint8Array): void {
     if (this.#toFiles) return this.#write(bytes);
-    const last = this.#held.at(-1);
-    if (last === undefined) throw new Error("a body came before its member");
-    last.parts.push(bytes.slice());
-    this.#bytesInMemory += bytes.length;
-    if (this.#bytesInMemory > this.#memoryBytes) {
-      this.#toFiles = true;
-      this.#fileHeld(() => 0o600);
-    }
+    this.#bodies.add(bytes);
+    if (this.#bodies.length <= this.#memoryBytes) return;
+    this.#toFiles = true;
+    this.#fileHeld(() => 0o600);
   }
 
   /**
@@ -99,11 +86,15 @@ export class Spool implements MemberSink {
 
   /** Moves what is in memory into files; the last one stays open. */
   #fileHeld(mode: (member: Member) => number): void {
-    for (const { member, parts } of this.#held) {
+    let at = 0;
+    for (const member of this.#held) {
       this.#startFile(member, mode(member));
-      for (const part of parts) this.#write(part);
+      const end = Math.min(at + member.size, this.#bodies.length);
+      for (const bytes of this.#bodies.between(at, end)) this.#open?.write(bytes);
+      at = end;
     }
     this.#held = [];
+    this.#bodies = new Bytes();
   }
 
   #startFile(member: Member, mode: number): void {
@@ -153,4 +144,36 @@ export class Spool implements MemberSink {
 
 function finalMode(member: Member): number {
   return member.executable ? 0o755 : 0o644;
+}
+
+/** Bytes that were added, kept in blocks: thousands of small bodies would else be as many allocations. */
+class Bytes {
+  readonly #blocks: Uint8Array[] = [];
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;) {
+      const filled = this.#length % blockBytes;
+      if (filled === 0) this.#blocks.push(new Uint8Array(blockBytes));
+      const part = bytes.subarray(at, at + blockBytes - filled);
+      this.#blocks.at(-1)?.set(part, filled);
+      this.#length += part.length;
+      at += part.length;
+    }
+  }
+
+  /** The bytes from one place up to another, in pieces. */
+  *between(start: number, end: number): Generator<Uint8Array> {
+    for (let at = start; at < end;) {
+      const from = at % blockBytes;
+      const piece = this.#blocks[Math.floor(at / blockBytes)]?.subarray(from, from + end - at);
+      if (piece === undefined) throw new RangeError("there are not so many bytes");
+      yield piece;
+      at += piece.length;
+    }
+  }
 }
