@@ -60,15 +60,17 @@ more=$(printf '[\200-\277]')
 one=$(printf '[^/\200-\277][\200-\277]*')
 wanted=$(printf '%s\n' "$wanted" | sed "s,?,$one,g")
 superscript=$(printf '\302[\262\263\271]')
-filter='\,^?$,{
+filter='\,^[-?]$,{
 p
 d
 }
 '$wanted'
+s,.*,-,
+p
 d
 :keep
 h
-s,^\.,,
+s,^[0-9]* \.,,
 s,$,/,
 \,["<>|?*:\\],b odd
 \,[. ]/,b odd
@@ -109,21 +111,35 @@ d
 s,.*,!,
 p'
 
-found=$({ find . -type f ! -path '*[[:cntrl:]]*' $single -print 2>/dev/null || echo "?"; } | sed -n "$filter")
-read -r files unportable unread <<END
-$(printf '%s\n' "$found" | awk '{ n[substr($0, 1, 1)]++ } END { print n["."] + 0, n["!"] + 0, n["?"] + 0 }')
-END
-names=$(printf '%s\n' "$found" | sed -n '/^\.\//p')
+# One line for everything that is no directory: its size and name where it may come, else a dash.
+if find . -prune -printf '' >/dev/null 2>&1; then
+  sized=1
+  list() {
+    find . ! -type d \( -type f ! -path '*[[:cntrl:]]*' $single -printf '%s %p\n' -o -printf '-\n' \)
+  }
+else
+  sized=
+  list() {
+    find . -type f ! -path '*[[:cntrl:]]*' $single -print | sed 's/^/0 /'
+    find . ! -type d ! \( -type f ! -path '*[[:cntrl:]]*' $single \) \
+      -exec sh -c 'for each; do echo -; done' sh {} +
+  }
+fi
+found=$({ list 2>/dev/null || echo "?"; } | sed -n "$filter")
+names=$(printf '%s\n' "$found" | sed -n 's/^[0-9][0-9]* //p')
 # Names that are too many for one command line would become several archives.
 [ -z "$listless" ] || [ "${"$"}{#names}" -lt 20000 ] || problem no_tar
-all=$(find . ! -type d -exec sh -c 'echo "$#"' sh {} + 2>/dev/null | awk '{ n += $1 } END { printf "%.0f", n }')
-left=$((all > files ? all - files : 0))
-bytes=0
-if [ "$files" -gt 0 ]; then
-  if stat -c %s . >/dev/null 2>&1; then sizes() { xargs stat -c %s; }
-  else sizes() { xargs ls -lnd | awk '{ print $5 }'; }
-  fi
-  bytes=$(printf '%s\n' "$names" | quoted | sizes 2>/dev/null | awk '{ n += $1 } END { printf "%.0f", n }')
+read -r files bytes left unportable unread <<END
+$(printf '%s\n' "$found" | awk '
+  /^[0-9]/ { files++; bytes += $1 }
+  /^-/ { left++ }
+  /^!/ { odd++ }
+  /^[?]/ { unread++ }
+  END { printf "%.0f %.0f %.0f %.0f %.0f", files, bytes, left + odd, odd, unread }')
+END
+if [ -z "$sized" ] && [ "$files" -gt 0 ]; then
+  bytes=$(printf '%s\n' "$names" | quoted | xargs ls -lnd 2>/dev/null |
+    awk '{ n += $5 } END { printf "%.0f", n }')
 fi
 mark section plan
 printf '%s\n' "files $files" "bytes $bytes" "left $left" "unportable $unportable" "unread $unread"
@@ -189,5 +205,5 @@ export function sedCommand({ segments }: Pattern): string {
   const expression = segments.map((segment) =>
     segment.replaceAll(/[.,[\]^$*]/g, (character) => character === "*" ? "[^/]*" : `\\${character}`)
   ).join("/");
-  return `\\,^\\./${expression}$,b keep`;
+  return `\\,^[0-9]* \\./${expression}$,b keep`;
 }

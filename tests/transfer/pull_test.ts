@@ -116,6 +116,24 @@ Deno.test({
     }),
 });
 
+Deno.test.each<[string, string, "done" | "length_differs"]>([
+  ["cannot begin", "exit 1", "done"],
+  ["stops midway", "head -c 100000 >&4; exit 1", "length_differs"],
+])(
+  "pullRun() of a large run from a server whose Python %s (%s) ends as %s",
+  async (_name, python, ending) => {
+    if (unix.ignore) return;
+    await withServer(async (server) => {
+      await server.write("figures/large.png", new Uint8Array(17 * 1024 * 1024).fill(65));
+      await server.program("python3", python);
+      const outcome = await server.pull();
+      assert.equal(outcome.kind === "refused" ? outcome.refusal.rule : outcome.kind, ending);
+      const placed = Object.keys(await server.placed()).includes("runs/r/figures/large.png");
+      assert.equal(placed, ending === "done");
+    });
+  },
+);
+
 /** Lets so many bytes through and ends. */
 function cutAfter(bytes: number): (stdout: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array> {
   return (stdout) => {

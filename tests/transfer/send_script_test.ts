@@ -248,13 +248,13 @@ EOF
     const folder = await Deno.makeTempDir();
     try {
       await Deno.writeTextFile(join(folder, "commands"), commands.join(""));
-      await Deno.writeTextFile(join(folder, "paths"), paths.map((path) => `./${path}\n`).join(""));
+      await Deno.writeTextFile(join(folder, "paths"), paths.map((path) => `12 ./${path}\n`).join(""));
       const { stdout } = await new Deno.Command("sh", {
         args: ["-c", script, "sh", join(folder, "commands"), join(folder, "paths")],
       }).output();
       const kept = new TextDecoder().decode(stdout).split("\n").filter((line) => line !== "");
       const expected = patterns.flatMap((pattern, index) =>
-        paths.filter((path) => matchesWhitelist([pattern], path)).map((path) => `${index}:./${path}`)
+        paths.filter((path) => matchesWhitelist([pattern], path)).map((path) => `${index}:12 ./${path}`)
       );
       assert.deepEqual(kept, expected);
     } finally {

@@ -94,6 +94,12 @@ export async function tars(
     const bin = join(folder, `bin-${name.replace(" ", "-")}`);
     await Deno.mkdir(bin);
     await Deno.symlink(program, join(bin, "tar"));
+    // Where the tar is not GNU's, find is not either.
+    if (name === "busybox") await Deno.symlink(program, join(bin, "find"));
+    if (name === "bsdtar") {
+      const plain = '#!/bin/sh\ncase "$*" in *-printf*) exit 1 ;; esac\nexec /usr/bin/find "$@"\n';
+      await Deno.writeTextFile(join(bin, "find"), plain, { mode: 0o755 });
+    }
     found.push({ name, path: `${bin}:${system}`, keepsHardLinks });
   }
   return found;
