@@ -35,12 +35,12 @@ const space = 0x20;
  * @throws {Refusal} `checksum`, `magic`, `number`, `ambiguous_size`, `format_mixture` or `nul_in_name`
  */
 export function parseHeader(block: Uint8Array): TarHeader {
-  if (readOctal(block.subarray(148, 156)) !== checksum(block)) throw new Refusal("checksum");
+  if (readOctal(block, 148, 156) !== checksum(block)) throw new Refusal("checksum");
   const format = headerFormat(block);
   const type = String.fromCharCode(block[156] ?? 0);
-  const size = readSize(block.subarray(124, 136), format);
-  const mode = readOctal(block.subarray(100, 108)) ?? 0;
-  for (const [start, end] of plainNumbers) refuseNonsense(block.subarray(start, end));
+  const size = readSize(block, 124, 136, format);
+  const mode = readOctal(block, 100, 108) ?? 0;
+  for (const [start, end] of plainNumbers) refuseNonsense(block, start, end);
   // The name fields of extension headers are made up by their writers and mean nothing.
   const name = "xgLK".includes(type) ? new Uint8Array() : headerName(block, format);
   if (format !== "ustar") refuseMixture(block);
@@ -64,58 +64,62 @@ function headerFormat(block: Uint8Array): HeaderFormat {
   throw new Refusal("magic");
 }
 
+// A field is given by its block and its place in it: a view of its own for each would be thousands of objects.
+
 /** Octal digits, blanks in front, blanks or NULs behind. `undefined` for anything else, an empty field too. */
-function readOctal(field: Uint8Array): number | undefined {
-  const { digits, value } = scanOctal(field);
+function readOctal(block: Uint8Array, start: number, end: number): number | undefined {
+  const { digits, value } = scanOctal(block, start, end);
   return digits > 0 ? value : undefined;
 }
 
 /** Accepts digits, nothing at all, or the binary form. @throws {Refusal} `number` */
-function refuseNonsense(field: Uint8Array): void {
-  const isBinary = field[0] === 0x80 || field[0] === 0xff;
-  if (!isBinary && scanOctal(field).digits < 0) throw new Refusal("number");
+function refuseNonsense(block: Uint8Array, start: number, end: number): void {
+  const isBinary = block[start] === 0x80 || block[start] === 0xff;
+  if (!isBinary && scanOctal(block, start, end).digits < 0) throw new Refusal("number");
 }
 
 /**
  * The number of octal digits in a field and what they mean; -1 digits where something else is in it. A field has
  * twelve bytes at most, so that the value is exact.
  */
-function scanOctal(field: Uint8Array): { readonly digits: number; readonly value: number } {
-  let at = 0;
-  while (field[at] === space) at++;
-  const start = at;
+function scanOctal(block: Uint8Array, start: number, end: number): { digits: number; value: number } {
+  let at = start;
+  while (at < end && block[at] === space) at++;
+  const first = at;
   let value = 0;
-  for (let digit = field[at] ?? 0; digit >= 0x30 && digit <= 0x37; digit = field[++at] ?? 0) {
-    value = value * 8 + digit - 0x30;
+  for (; at < end; at++) {
+    const digit = (block[at] ?? 0) - 0x30;
+    if (digit < 0 || digit > 7) break;
+    value = value * 8 + digit;
   }
-  const digits = at - start;
-  while (at < field.length && (field[at] === space || field[at] === 0)) at++;
-  return { digits: at === field.length ? digits : -1, value };
+  const digits = at - first;
+  while (at < end && (block[at] === space || block[at] === 0)) at++;
+  return { digits: at === end ? digits : -1, value };
 }
 
 /**
  * GNU's binary form (first bit set) is for sizes that eleven octal digits cannot tell. Anywhere else, another reader
  * would take the bytes for something else.
  */
-function readSize(field: Uint8Array, format: HeaderFormat): bigint {
-  const first = field[0] ?? 0;
+function readSize(block: Uint8Array, start: number, end: number, format: HeaderFormat): bigint {
+  const first = block[start] ?? 0;
   if ((first & 0x80) === 0) {
-    const size = readOctal(field);
+    const size = readOctal(block, start, end);
     if (size === undefined) throw new Refusal("number");
     return BigInt(size);
   }
   if (first !== 0x80) throw new Refusal("number");
-  const size = field.subarray(1).reduce((value, byte) => value * 256n + BigInt(byte), 0n);
+  const size = block.subarray(start + 1, end).reduce((value, byte) => value * 256n + BigInt(byte), 0n);
   if (format !== "gnu" || size < 8n ** 11n) throw new Refusal("ambiguous_size");
   return size;
 }
 
 function headerName(block: Uint8Array, format: HeaderFormat): Uint8Array {
-  const name = untilNul(block.subarray(0, 100));
+  const name = untilNul(block, 0, 100);
   if (format !== "ustar") return name;
   // Star keeps two times at the end of the prefix field and signs the block.
   const star = String.fromCharCode(...block.subarray(508, 512)) === "tar\0";
-  const prefix = untilNul(block.subarray(345, star ? 476 : 500));
+  const prefix = untilNul(block, 345, star ? 476 : 500);
   if (prefix.length === 0) return name;
   const whole = new Uint8Array(prefix.length + 1 + name.length);
   whole.set(prefix);
@@ -125,11 +129,11 @@ function headerName(block: Uint8Array, format: HeaderFormat): Uint8Array {
 }
 
 /** A text field up to its first NUL. What stands behind it would be read by some and not by others. */
-export function untilNul(field: Uint8Array): Uint8Array {
-  const end = field.indexOf(0);
-  if (end === -1) return field;
-  if (!isZero(field.subarray(end))) throw new Refusal("nul_in_name");
-  return field.subarray(0, end);
+export function untilNul(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  const nul = bytes.indexOf(0, start);
+  if (nul === -1 || nul >= end) return bytes.subarray(start, end);
+  if (!isZero(bytes, nul, end)) throw new Refusal("nul_in_name");
+  return bytes.subarray(start, nul);
 }
 
 /**
@@ -138,12 +142,12 @@ export function untilNul(field: Uint8Array): Uint8Array {
  * a prefix; so there must be nothing.
  */
 function refuseMixture(block: Uint8Array): void {
-  if (!isZero(block.subarray(345, 512))) throw new Refusal("format_mixture");
+  if (!isZero(block, 345, 512)) throw new Refusal("format_mixture");
 }
 
-/** Whether all bytes are zero. (A plain loop: `every` calls a function for each of them.) */
-export function isZero(bytes: Uint8Array): boolean {
-  for (let at = 0; at < bytes.length; at++) {
+/** Whether all bytes from one place to another are zero. (A plain loop: `every` calls a function for each of them.) */
+export function isZero(bytes: Uint8Array, start = 0, end = bytes.length): boolean {
+  for (let at = start; at < end; at++) {
     if (bytes[at] !== 0) return false;
   }
   return true;

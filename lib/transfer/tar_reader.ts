@@ -260,7 +260,7 @@ export class TarReader {
     } else if (header.type === "x") {
       this.#extension = { type: "x", ...parsePax(bytes, false) };
     } else {
-      const path = untilNul(bytes);
+      const path = untilNul(bytes, 0, bytes.length);
       if (path.length === 0) throw new Refusal("empty_name");
       this.#extension = { type: "L", path };
     }
