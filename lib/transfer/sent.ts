@@ -61,7 +61,7 @@ export async function readSent(
   nonce: string,
   handlers: SentHandlers,
 ): Promise<Sent> {
-  // Loading it takes a while; by now ssh is logging in meanwhile.
+  // It takes a while to load, and ssh is logging in just now.
   const { createHash } = await import("node:crypto");
   const archiveMark = Buffer.from(`\n@@${nonce} archive\n`);
   const doneMark = Buffer.from(`\n@@${nonce} done\n`);
