@@ -55,11 +55,25 @@ else
 fi
 
 high=$(printf '[\200-\377]')
-more=$(printf '[\200-\277]')
 # One character of UTF-8: a byte that begins one, and the bytes that continue it.
 one=$(printf '[^/\200-\277][\200-\277]*')
 wanted=$(printf '%s\n' "$wanted" | sed "s,?,$one,g")
 superscript=$(printf '\302[\262\263\271]')
+# Invisible characters are odd; then whatever is well-formed is taken out, so that what is left is not.
+invisible=$(printf '\\,\302[\200-\237\255],b odd
+\\,\330\234,b odd
+\\,\341\240\216,b odd
+\\,\342\200[\213-\217\250-\256],b odd
+\\,\342\201[\240-\257],b odd
+\\,\357\273\277,b odd
+\\,\357\277[\271-\273],b odd
+s,[\302-\337][\200-\277],!,g
+s,\340[\240-\277][\200-\277],!,g
+s,[\341-\354\356\357][\200-\277][\200-\277],!,g
+s,\355[\200-\237][\200-\277],!,g
+s,\360[\220-\277][\200-\277][\200-\277],!,g
+s,[\361-\363][\200-\277][\200-\277][\200-\277],!,g
+s,\364[\200-\217][\200-\277][\200-\277],!,g')
 filter='\,^[-?]$,{
 p
 d
@@ -88,20 +102,7 @@ s,$,/,
 \,/[lL][pP][tT]'$superscript' *[./],b odd
 :plain
 \,'$high',!b good
-'$(printf '\\,\302[\200-\237\255],b odd')'
-'$(printf '\\,\330\234,b odd')'
-'$(printf '\\,\341\240\216,b odd')'
-'$(printf '\\,\342\200[\213-\217\250-\256],b odd')'
-'$(printf '\\,\342\201[\240-\257],b odd')'
-'$(printf '\\,\357\273\277,b odd')'
-'$(printf '\\,\357\277[\271-\273],b odd')'
-'$(printf 's,[\302-\337]')$more',!,g
-'$(printf 's,\340[\240-\277]')$more',!,g
-'$(printf 's,[\341-\354\356\357]')$more$more',!,g
-'$(printf 's,\355[\200-\237]')$more',!,g
-'$(printf 's,\360[\220-\277]')$more$more',!,g
-'$(printf 's,[\361-\363]')$more$more$more',!,g
-'$(printf 's,\364[\200-\217]')$more$more',!,g
+'$invisible'
 \,'$high',b odd
 :good
 g
