@@ -3,6 +3,7 @@ import type { ServerConfig } from "../config/remote.ts";
 import type { SshSettings } from "../ssh/arguments.ts";
 import { Connection, type SshDeps } from "../ssh/connection.ts";
 import type { ConnectionFailure } from "../ssh/failure.ts";
+import { Backlog } from "./backlog.ts";
 import type { Disk } from "./disk.ts";
 import { Obstacle, placeTree, PlacingFailed, refuseObstacle } from "./place.ts";
 import { Refusal } from "./refusal.ts";
@@ -116,6 +117,7 @@ async function receive(
 ): Promise<Received> {
   const { server, runId, patterns, onlyPlan } = request;
   const reader = new TarReader(patterns, request.limits, spool);
+  const backlog = new Backlog(reader, () => spool.useFiles());
   const connection = new Connection(deps, settings, server, {
     text: sendScript,
     values: sendValues({ remoteDir: server.remote_dir, runId, patterns, onlyPlan }),
@@ -131,12 +133,12 @@ async function receive(
         // What is too much already by the server's own account need not come first.
         if (plan.files > request.limits.maxMembers) throw new Refusal("too_many_members");
         if (plan.bytes > request.limits.maxBytes) throw new Refusal("too_large");
-        spool.expect(plan.bytes);
+        backlog.expect(plan.bytes);
         listener.plan(plan);
       },
       archive(bytes) {
-        reader.push(bytes);
-        listener.received(reader.length);
+        backlog.push(bytes);
+        listener.received(backlog.length);
       },
     });
   } finally {
@@ -147,6 +149,7 @@ async function receive(
   deps.interrupted.throwIfAborted();
   if (watch.silent()) return { kind: "stalled", minutes: Math.round(patience / 60_000) };
   if (!sent.complete) return { kind: "connection", failure: await connection.failure() };
+  backlog.finish();
   return judgeSent(sent, reader, onlyPlan);
 }
 

@@ -3,8 +3,6 @@ import type { Disk, DiskFile } from "./disk.ts";
 import { Staging } from "./staging.ts";
 import type { Member, MemberSink } from "./tar_reader.ts";
 
-/** Bytes of bodies that are held in memory. More go to files as they come. */
-export const memoryBytes = 64 * 1024 * 1024;
 /** Bytes of one write. Whole blocks, in their places in the file, are what a file system takes in fastest. */
 const blockBytes = 64 * 1024;
 
@@ -16,16 +14,13 @@ export interface SpoolDeps {
 }
 
 /**
- * Keeps the members of an archive that is still being judged: in memory, and beyond {@linkcode memoryBytes} in the
- * staging folder, where nobody else can come, with mode 0600 until all of it is accepted. Each is a file of its own
- * there, so that a checkpoint of many gigabytes is written once and its space is needed once; placing is a rename.
+ * Keeps the members of an archive that is still being judged: in memory where they may stay there, else in the staging
+ * folder, where nobody else can come, with mode 0600 until all of it is accepted. Each is a file of its own there, so
+ * that a checkpoint of many gigabytes is written once and its space is needed once; placing it is a rename.
  */
 export class Spool implements MemberSink {
   readonly #deps: SpoolDeps;
-  readonly #memoryBytes: number;
-  /** Members in memory, and their bodies one behind the other. */
-  #held: Member[] = [];
-  #bodies = new Bytes();
+  #held: { readonly member: Member; readonly parts: Uint8Array[] }[] = [];
   #toFiles = false;
   #staging: Staging | undefined;
   /** Those that were made, by their path in the archive. */
@@ -36,27 +31,23 @@ export class Spool implements MemberSink {
   readonly #block = new Uint8Array(blockBytes);
   #filled = 0;
 
-  constructor(deps: SpoolDeps, limit = memoryBytes) {
+  constructor(deps: SpoolDeps) {
     this.#deps = deps;
-    this.#memoryBytes = limit;
   }
 
-  /** Says how many bytes will come: what does not fit into memory need not be held there first. */
-  expect(bytes: number): void {
-    this.#toFiles ||= bytes > this.#memoryBytes;
+  /** The bodies to come do not stay as they are, and are too much for the memory: they go to files at once. */
+  useFiles(): void {
+    this.#toFiles = true;
   }
 
   member(member: Member): void {
     if (this.#toFiles) this.#startFile(member, 0o600);
-    else this.#held.push(member);
+    else this.#held.push({ member, parts: [] });
   }
 
   body(bytes: Uint8Array): void {
-    if (this.#toFiles) return this.#write(bytes);
-    this.#bodies.add(bytes);
-    if (this.#bodies.length <= this.#memoryBytes) return;
-    this.#toFiles = true;
-    this.#fileHeld(() => 0o600);
+    if (this.#toFiles) this.#write(bytes);
+    else this.#held.at(-1)?.parts.push(bytes);
   }
 
   /**
@@ -69,7 +60,10 @@ export class Spool implements MemberSink {
     this.#completeFile();
     const { tree, umask } = this.#openStaging();
     for (const { path, mode } of this.#files) this.#deps.disk.setMode(path, mode & ~umask);
-    this.#fileHeld(finalMode);
+    for (const { member, parts } of this.#held.splice(0)) {
+      this.#startFile(member, finalMode(member));
+      for (const part of parts) this.#open?.write(part);
+    }
     this.#completeFile();
     this.#makeDirectory("");
     return tree;
@@ -82,19 +76,6 @@ export class Spool implements MemberSink {
     this.#staging?.remove();
     this.#staging = undefined;
     this.#held = [];
-  }
-
-  /** Moves what is in memory into files; the last one stays open. */
-  #fileHeld(mode: (member: Member) => number): void {
-    let at = 0;
-    for (const member of this.#held) {
-      this.#startFile(member, mode(member));
-      const end = Math.min(at + member.size, this.#bodies.length);
-      for (const bytes of this.#bodies.between(at, end)) this.#open?.write(bytes);
-      at = end;
-    }
-    this.#held = [];
-    this.#bodies = new Bytes();
   }
 
   #startFile(member: Member, mode: number): void {
@@ -144,36 +125,4 @@ export class Spool implements MemberSink {
 
 function finalMode(member: Member): number {
   return member.executable ? 0o755 : 0o644;
-}
-
-/** Bytes that were added, kept in blocks: thousands of small bodies would else be as many allocations. */
-class Bytes {
-  readonly #blocks: Uint8Array[] = [];
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length;) {
-      const filled = this.#length % blockBytes;
-      if (filled === 0) this.#blocks.push(new Uint8Array(blockBytes));
-      const part = bytes.subarray(at, at + blockBytes - filled);
-      this.#blocks.at(-1)?.set(part, filled);
-      this.#length += part.length;
-      at += part.length;
-    }
-  }
-
-  /** The bytes from one place up to another, in pieces. */
-  *between(start: number, end: number): Generator<Uint8Array> {
-    for (let at = start; at < end;) {
-      const from = at % blockBytes;
-      const piece = this.#blocks[Math.floor(at / blockBytes)]?.subarray(from, from + end - at);
-      if (piece === undefined) throw new RangeError("there are not so many bytes");
-      yield piece;
-      at += piece.length;
-    }
-  }
 }

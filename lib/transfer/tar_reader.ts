@@ -17,7 +17,7 @@ export interface Member {
 /** Where accepted members go. They are kept apart until the whole archive has been judged. */
 export interface MemberSink {
   member(member: Member): void;
-  /** The next bytes of the last member; they are good for the length of this call. */
+  /** The next bytes of the last member, as they were pushed. */
   body(bytes: Uint8Array): void;
 }
 

@@ -26,7 +26,7 @@ function filesOf(disk: MemoryDisk): Record<string, string> {
   return Object.fromEntries(Object.entries(disk.tree()).filter(([, content]) => content !== "/"));
 }
 
-for (const memory of [300, 1_000_000]) {
+for (const memory of [300, 10_000_000]) {
   const how = memory === 300 ? "through files of the spool" : "through memory";
 
   Deno.test(`a new run is placed ${how}, with plain modes`, () => {
