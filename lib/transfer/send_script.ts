@@ -113,10 +113,12 @@ s,.*,!,
 p'
 
 # One line for everything that is no directory: its size and name where it may come, else a dash.
-if find . -prune -printf '' >/dev/null 2>&1; then
+if find . -ignore_readdir_race -prune -printf '' >/dev/null 2>&1; then
   sized=1
   list() {
-    find . ! -type d \( -type f ! -path '*[[:cntrl:]]*' $single -printf '%s %p\n' -o -printf '-\n' \)
+    # A file that goes while it is being looked at (a job may be writing) is no fault.
+    find . -ignore_readdir_race ! -type d \
+      \( -type f ! -path '*[[:cntrl:]]*' $single -printf '%s %p\n' -o -printf '-\n' \)
   }
 else
   sized=
@@ -155,7 +157,8 @@ relay() {
   } 6>&1 | { value=$(wc -c); echo "length $value" >&3; }
 }
 # With much to send, one process in the place of four is worth trying: every byte goes through one pipe less. A Python
-# that cannot begin leaves the archive to the others; after one that stopped midway they tell a length that is not it.
+# that cannot begin leaves the archive to the others. One that began and did not come to its end has taken bytes with it
+# that nobody has counted: then nothing is told.
 relay_at_once() {
   python3 -I -S -c '
 import fcntl, hashlib, os
@@ -165,6 +168,7 @@ for pipe in (0, 4):
         fcntl.fcntl(pipe, 1031, 1 << 20)
     except OSError:
         pass
+print("begun", flush=True)
 digest = hashlib.sha256()
 length = 0
 while True:
@@ -177,11 +181,16 @@ while True:
         part = part[os.write(4, part):]
 print("length", length)
 print("sha256", digest.hexdigest())
+print("ended")
 ' >&3 2>/dev/null
 }
 [ "$bytes" -gt 16777216 ] || relay_at_once() { false; }
 mark archive
 outcome=$({ { printf '%s\n' "$names" | pack "$@" 2>/dev/null 4>&-; echo "tar $?" >&3; } | { relay_at_once || relay; }; } 3>&1)
+case $outcome in
+  *begun*ended*) ;;
+  *begun*) outcome= ;;
+esac
 mark section trailer
 printf '%s\n' "members $files" "$outcome"
 mark end trailer 0

@@ -5,6 +5,7 @@ import { judgedArchives } from "./judged_archives.ts";
 import { LocalServer } from "./local_server.ts";
 import { systemError } from "./memory_disk.ts";
 import { anything, wide } from "./reading.ts";
+import { header } from "./tar_builder.ts";
 
 const unix = { ignore: Deno.build.os === "windows" };
 
@@ -116,23 +117,49 @@ Deno.test({
     }),
 });
 
-Deno.test.each<[string, string, "done" | "length_differs"]>([
+Deno.test.each<[string, string, "done" | "not_understood" | "refused"]>([
   ["cannot begin", "exit 1", "done"],
-  ["stops midway", "head -c 100000 >&4; exit 1", "length_differs"],
-])(
-  "pullRun() of a large run from a server whose Python %s (%s) ends as %s",
-  async (_name, python, ending) => {
-    if (unix.ignore) return;
-    await withServer(async (server) => {
-      await server.write("figures/large.png", new Uint8Array(17 * 1024 * 1024).fill(65));
-      await server.program("python3", python);
-      const outcome = await server.pull();
-      assert.equal(outcome.kind === "refused" ? outcome.refusal.rule : outcome.kind, ending);
-      const placed = Object.keys(await server.placed()).includes("runs/r/figures/large.png");
-      assert.equal(placed, ending === "done");
-    });
-  },
-);
+  ["stops before it passed anything on", "echo begun; head -c 262144 >/dev/null; exit 1", "not_understood"],
+  ["stops midway", "echo begun; head -c 262144 >&4; exit 1", "not_understood"],
+  ["leaves the middle out", "head -c 262144 >&4; head -c 512 >/dev/null; exit 1", "refused"],
+])("pullRun() of a large run from a server whose Python %s (%s) is %s", async (_name, python, ending) => {
+  if (unix.ignore) return;
+  await withServer(async (server) => {
+    // Where such a Python stops, the body looks like a member of its own.
+    const size = 20 * 1024 * 1024;
+    const body = new Uint8Array(size).fill(65);
+    const at = 262_144 - 512;
+    body.set(header({ name: "figures/forged.png", size: size - at - 512 }), at);
+    await server.clear();
+    await server.write("figures/large.png", body);
+    await server.program("python3", python);
+    assert.equal((await server.pull()).kind, ending);
+    const names = Object.keys(await server.placed()).filter((path) => path.endsWith(".png"));
+    assert.deepEqual(names, ending === "done" ? ["runs/r/figures/large.png"] : []);
+  });
+});
+
+Deno.test({
+  name: "pullRun() takes a file that comes and goes while it looks for no fault",
+  ...unix,
+  fn: () =>
+    withServer(async (server) => {
+      const run = join(server.home, "work/runs/r");
+      const busy = new Deno.Command("sh", {
+        args: ["-c", "while :; do for each in 1 2 3 4 5 6 7 8; do : > t$each; done; rm -f t*; done"],
+        cwd: run,
+      }).spawn();
+      try {
+        for (let time = 0; time < 20; time++) {
+          const outcome = await server.pull({ onlyPlan: true });
+          assert.ok(outcome.kind === "planned" && outcome.plan.whole);
+        }
+      } finally {
+        busy.kill("SIGKILL");
+        await busy.status;
+      }
+    }),
+});
 
 /** Lets so many bytes through and ends. */
 function cutAfter(bytes: number): (stdout: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array> {
