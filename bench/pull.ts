@@ -1,7 +1,7 @@
 /**
  * `pull` beside the plain way, `ssh … tar -cf - | tar -xf -`, from a real OpenSSH server on the loopback interface.
  *
- *     deno run -A bench/pull.ts [ROUNDS]
+ *     deno run -A bench/pull.ts [ROUNDS [large|many]]
  *
  * Both ways take turns, so that what else the machine does falls on both. Needs sshd, GNU tar and 4 GiB in the
  * folder for temporary files.
@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { startOpenSshLaboratory } from "../tests/lab/openssh.ts";
 
 const rounds = Number(Deno.args[0] ?? 5);
+const only = Deno.args[1];
 const command = fileURLToPath(new URL("../cmd/pull.ts", import.meta.url));
 
 interface Load {
@@ -21,10 +22,11 @@ interface Load {
   readonly size: number;
 }
 
-const loads: readonly Load[] = [
+const allLoads: readonly Load[] = [
   { run: "large", files: 200, size: Math.ceil(2 ** 30 / 200) },
   { run: "many", files: 10_000, size: 4096 },
 ];
+const loads = allLoads.filter(({ run }) => only === undefined || run === only);
 
 await using lab = await startOpenSshLaboratory({ servers: [{ name: "Newton" }], loopback: true });
 const server = lab.server("Newton");
