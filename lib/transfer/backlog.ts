@@ -1,5 +1,5 @@
 /** Bytes of an archive that are held in memory before any of it is judged. */
-export const backlogBytes = 64 * 1024 * 1024;
+const backlogBytes = 64 * 1024 * 1024;
 const blockBytes = 1024 * 1024;
 
 /** Takes the bytes of an archive in pieces. */

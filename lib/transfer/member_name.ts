@@ -11,7 +11,7 @@ const maxPathBytes = 2048;
  * Windows' device names, in any case, with any extension
  * (https://learn.microsoft.com/windows/win32/fileio/naming-a-file). The superscript digits count as digits there.
  */
-export const reservedNames: readonly string[] = [
+const reservedNames: ReadonlySet<string> = new Set([
   "CON",
   "PRN",
   "AUX",
@@ -20,9 +20,7 @@ export const reservedNames: readonly string[] = [
   "CONOUT$",
   "CLOCK$",
   ...["COM", "LPT"].flatMap((port) => Array.from("0123456789¹²³", (digit) => port + digit)),
-];
-
-const reserved = new Set(reservedNames);
+]);
 
 // Zero-width, bidirectional and other invisible characters: a name would not read as what it is.
 const invisible = /[\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/;
@@ -46,7 +44,7 @@ export function faultOfSegment(segment: string): RefusalRule | undefined {
   // Windows drops them, so `.. ` would become `..`.
   if (/[. ]$/.test(segment)) return "trailing_dot_or_space";
   const base = (segment.split(".")[0] ?? "").replace(/ +$/, "").toUpperCase();
-  if (reserved.has(base)) return "reserved_name";
+  if (reservedNames.has(base)) return "reserved_name";
   // A unit of UTF-16 takes three bytes at most.
   if (segment.length * 3 > maxSegmentBytes && encoder.encode(segment).length > maxSegmentBytes) {
     return "name_too_long";

@@ -23,9 +23,10 @@ export class Spool implements MemberSink {
   #held: { readonly member: Member; readonly parts: Uint8Array[] }[] = [];
   #toFiles = false;
   #staging: Staging | undefined;
-  /** Those that were made, by their path in the archive. */
+  /** Directories that were made, by their path in the archive. */
   readonly #directories = new Map<string, string>();
-  readonly #files: { readonly path: string; readonly mode: number }[] = [];
+  /** Files that get their final mode when the archive is accepted. */
+  readonly #filed: { readonly path: string; readonly mode: number }[] = [];
   #open: DiskFile | undefined;
   /** What the open file is still to be given, up to `#filled`. */
   readonly #block = new Uint8Array(blockBytes);
@@ -41,13 +42,15 @@ export class Spool implements MemberSink {
   }
 
   member(member: Member): void {
-    if (this.#toFiles) this.#startFile(member, 0o600);
-    else this.#held.push({ member, parts: [] });
+    if (!this.#toFiles) this.#held.push({ member, parts: [] });
+    else this.#filed.push({ path: this.#startFile(member, 0o600), mode: finalMode(member) });
   }
 
   body(bytes: Uint8Array): void {
-    if (this.#toFiles) this.#write(bytes);
-    else this.#held.at(-1)?.parts.push(bytes);
+    if (this.#toFiles) return this.#write(bytes);
+    const last = this.#held.at(-1);
+    if (last === undefined) throw new Error("a body came before its member");
+    last.parts.push(bytes);
   }
 
   /**
@@ -59,7 +62,7 @@ export class Spool implements MemberSink {
   stage(): string {
     this.#completeFile();
     const { tree, umask } = this.#openStaging();
-    for (const { path, mode } of this.#files) this.#deps.disk.setMode(path, mode & ~umask);
+    for (const { path, mode } of this.#filed) this.#deps.disk.setMode(path, mode & ~umask);
     for (const { member, parts } of this.#held.splice(0)) {
       this.#startFile(member, finalMode(member));
       for (const part of parts) this.#open?.write(part);
@@ -78,12 +81,13 @@ export class Spool implements MemberSink {
     this.#held = [];
   }
 
-  #startFile(member: Member, mode: number): void {
+  /** @returns where it is */
+  #startFile(member: Member, mode: number): string {
     this.#completeFile();
     const name = member.path.lastIndexOf("/") + 1;
     const path = this.#makeDirectory(member.path.slice(0, name)) + sep + member.path.slice(name);
     this.#open = this.#deps.disk.create(path, mode);
-    this.#files.push({ path, mode: finalMode(member) });
+    return path;
   }
 
   /** @param path in the archive, with a slash behind it; empty for the tree itself */
@@ -102,6 +106,7 @@ export class Spool implements MemberSink {
   }
 
   #write(bytes: Uint8Array): void {
+    if (this.#open === undefined) throw new Error("a body came before its member");
     for (let at = 0; at < bytes.length;) {
       const part = bytes.subarray(at, at + blockBytes - this.#filled);
       this.#block.set(part, this.#filled);

@@ -79,3 +79,10 @@ Deno.test("Spool writes a body of many pieces in whole blocks, and puts them tog
 
 Deno.test("Spool makes a folder even of an archive without files", () =>
   withSpool((spool) => assert.equal(realDisk.kind(spool.stage()), "directory")));
+
+Deno.test("Spool takes no body that comes before its member", () =>
+  withSpool((spool) => {
+    assert.throws(() => spool.body(Uint8Array.of(1)), /before its member/);
+    spool.useFiles();
+    assert.throws(() => spool.body(Uint8Array.of(1)), /before its member/);
+  }));
